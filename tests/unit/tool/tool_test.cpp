@@ -10,10 +10,13 @@
 #include <weft/version.hpp>
 
 #include <algorithm>
+#include <cstring>
+#include <elf.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,6 +127,37 @@ TEST_F(weft_tool, config_prints_what_it_reads_back) {
   EXPECT_TRUE(second.exited(0)) << second;
   EXPECT_TRUE(second.printed("\nworkers = 3  # file " + tree.root() + "/weft.toml:")) << second;
   EXPECT_TRUE(second.printed("\nstats = true  # file ")) << second;
+}
+
+TEST_F(weft_tool, config_prints_the_values_of_a_preset_and_what_wins_over_them) {
+  const auto first = weft({"config"}, {{"WEFT_PRESET", "latency"}, {"WEFT_SPIN_US", "5us"}});
+  EXPECT_TRUE(first.printed("\npreset = \"none\"  # \"latency\" (environment WEFT_PRESET): ")) << first;
+  test::fake_tree tree;
+  tree.put("/weft.toml", first.output);
+  const auto second = weft({"config"}, {{"WEFT_CONFIG", tree.root() + "/weft.toml"}});
+  EXPECT_TRUE(second.printed("\nspin.us = \"5us\"  # file ")) << second;
+  const auto values = [](const std::string &output) { // without comments
+    std::string found;
+    std::istringstream in(output);
+    for (std::string line; std::getline(in, line);)
+      found += line.substr(0, line.find("  #")) + "\n";
+    return found.substr(found.find('\n')); // the first line names the file
+  };
+  EXPECT_EQ(values(first.output), values(second.output));
+}
+
+TEST_F(weft_tool, config_prints_strings_of_any_bytes) {
+  const std::string odd = "/tmp/t\ta\x7f\xffz\xc2\x85\xc3\xa4\"\\q";
+  const auto first = weft({"config"}, {{"WEFT_TRACE_DIR", odd}});
+  EXPECT_TRUE(first.printed(
+      "\ntrace.dir = \"/tmp/t\\u0009a\\u007f\xffz\\u0085\xc3\xa4\\\"\\\\q\"  # environment"))
+      << first;
+  test::fake_tree tree;
+  tree.put("/weft.toml", first.output);
+  const auto second = weft({"config"}, {{"WEFT_CONFIG", tree.root() + "/weft.toml"}});
+  EXPECT_TRUE(second.printed(
+      "\ntrace.dir = \"/tmp/t\\u0009a\\u007f\xffz\\u0085\xc3\xa4\\\"\\\\q\"  # file "))
+      << second;
 }
 
 TEST_F(weft_tool, config_in_json_is_one_object) {
@@ -392,20 +426,74 @@ TEST_F(weft_tool, run_reports_a_program_that_cannot_be_run) {
 }
 
 
-// A program chooses its loader, which could do anything; the command says that it runs nothing.
-TEST_F(weft_tool, doctor_runs_no_loader_of_the_programs_own) {
+/// Writes a program that names `loader` for its own. Returns false where that
+/// cannot be made of /bin/true.
+bool write_program_of(const std::string &loader, const std::string &file) {
   std::ifstream in("/bin/true", std::ios::binary);
   std::string program(std::istreambuf_iterator<char>(in), {});
   const auto place = program.find("/lib");
   const auto end_of_name = program.find('\0', place);
-  if (place == std::string::npos || end_of_name - place < 12 || end_of_name - place > 60)
-    GTEST_SKIP() << "/bin/true names no loader near its beginning";
-  const test::fake_tree tree;
-  const std::string name = "/tmp/ld" + std::to_string(getpid() % 1000),
-                    file = tree.root() + "/program";
-  program.replace(place, end_of_name - place, name + std::string(end_of_name - place - name.size(), '\0'));
+  if (place == std::string::npos || end_of_name - place < loader.size() || end_of_name - place > 60)
+    return false;
+  program.replace(place, end_of_name - place, loader + std::string(end_of_name - place - loader.size(), '\0'));
   std::ofstream(file, std::ios::binary) << program;
-  chmod(file.c_str(), 0755);
+  return chmod(file.c_str(), 0755) == 0;
+}
+
+#if defined(__x86_64__)
+// The loader of another C library runs a program that LD_TRACE_LOADED_OBJECTS is to keep from running.
+TEST_F(weft_tool, run_and_doctor_ask_no_loader_that_would_run_the_program) {
+  const test::fake_tree tree;
+  const std::string name = "/tmp/ld" + std::to_string(getpid() % 1000), file = tree.root() + "/program",
+                    mark = tree.root() + "/mark";
+  if (!write_program_of(name, file))
+    GTEST_SKIP() << "/bin/true names no loader near its beginning";
+  // Appends a byte to the mark, whatever it is to load.
+  const std::string code("\xb8\x02\x00\x00\x00" // open
+                         "\x48\x8d\x3d\x2d\x00\x00\x00\xbe\x41\x04\x00\x00\xba\x80\x01\x00\x00\x0f\x05\x89\xc7"
+                         "\xb8\x01\x00\x00\x00" // write
+                         "\x48\x8d\x35\x13\x00\x00\x00\xba\x01\x00\x00\x00\x0f\x05"
+                         "\xb8\x3c\x00\x00\x00\x31\xff\x0f\x05" // exit
+                         "\x90\x90\x90", 57);
+  struct {
+    Elf64_Ehdr head{};
+    Elf64_Phdr part{};
+  } elf;
+  std::memcpy(elf.head.e_ident, "\x7f" "ELF\x02\x01\x01", 7);
+  elf.head.e_type = ET_DYN;
+  elf.head.e_machine = EM_X86_64;
+  elf.head.e_version = EV_CURRENT;
+  elf.head.e_entry = sizeof elf;
+  elf.head.e_phoff = sizeof elf.head;
+  elf.head.e_ehsize = sizeof elf.head;
+  elf.head.e_phentsize = sizeof elf.part;
+  elf.head.e_phnum = 1;
+  elf.part.p_type = PT_LOAD;
+  elf.part.p_flags = PF_R | PF_X;
+  elf.part.p_filesz = elf.part.p_memsz = sizeof elf + code.size() + mark.size() + 1;
+  elf.part.p_align = 4096;
+  std::ofstream(name, std::ios::binary)
+      << std::string(reinterpret_cast<const char *>(&elf), sizeof elf) << code << mark << '\0';
+  chmod(name.c_str(), 0755);
+  const auto doctor = weft({"doctor", file});
+  EXPECT_TRUE(doctor.exited(1)) << doctor;
+  EXPECT_TRUE(doctor.printed(name + ": it is not run\n")) << doctor;
+  EXPECT_FALSE(std::filesystem::exists(mark));
+  const auto run = weft({"run", "--", file});
+  unlink(name.c_str());
+  EXPECT_TRUE(run.exited(0)) << run;
+  ASSERT_TRUE(std::filesystem::exists(mark));
+  EXPECT_EQ(std::filesystem::file_size(mark), 1u) << "it is run once";
+}
+#endif
+
+// A program chooses its loader, which could do anything; the command says that it runs nothing.
+TEST_F(weft_tool, doctor_runs_no_loader_of_the_programs_own) {
+  const test::fake_tree tree;
+  const std::string name = "/tmp/ld64." + std::to_string(getpid() % 1000),
+                    file = tree.root() + "/program";
+  if (!write_program_of(name, file))
+    GTEST_SKIP() << "/bin/true names no loader near its beginning";
   std::filesystem::copy_file("/bin/true", name, std::filesystem::copy_options::overwrite_existing);
   chmod(name.c_str(), 0777); // others can change it
   const auto end = weft({"doctor", file});

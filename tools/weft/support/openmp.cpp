@@ -78,14 +78,20 @@ kind kind_of(const std::string &file, std::string &interpreter) {
   return kind::fixed;
 }
 
-/// Says whether a loader is this program's own, or root has installed it under the name of one and no
-/// other user can change it.
+/// Says whether a loader is glibc's, by its name. Others, as musl's, know no LD_TRACE_LOADED_OBJECTS:
+/// they would run the program.
+bool is_of_glibc(const std::string &loader) {
+  const std::string name = loader.substr(loader.rfind('/') + 1);
+  return name.starts_with("ld-linux") || name.starts_with("ld64.");
+}
+
+/// Says whether a loader is this program's own, or root has installed it and no other user can
+/// change it.
 bool is_of_system(const std::string &loader) {
   std::string own;
   struct stat about;
   return (kind_of("/proc/self/exe", own) == kind::dynamic && same_file(loader, own)) ||
-         (loader.substr(loader.rfind('/') + 1).starts_with("ld") &&
-         stat(loader.c_str(), &about) == 0 && about.st_uid == 0 && (about.st_mode & 022) == 0);
+         (stat(loader.c_str(), &about) == 0 && about.st_uid == 0 && (about.st_mode & 022) == 0);
 }
 
 /// Returns the file named in "libx.so => /folder/libx.so (0x...)" or "/folder/libx.so (0x...)". Folders
@@ -132,18 +138,20 @@ loading try_loading(const std::string &file, loaders which) {
     is = kind_of(looked_at, loader);
   }
   found.is_dynamic = is == kind::dynamic;
-  if (found.is_dynamic && which == loaders::of_system && !is_of_system(loader)) {
+  if (found.is_dynamic &&
+      (!is_of_glibc(loader) || (which == loaders::of_system && !is_of_system(loader)))) {
     found.is_dynamic = false;
     found.own_loader = loader;
   }
   found.files.push_back(looked_at);
   if (!found.is_dynamic)
-    return found; // the program needs no loader: it would run
+    return found; // the program would run
   // The loader lists the libraries instead of running the program; with LD_WARN and LD_BIND_NOW it
-  // looks for the functions, too.
+  // looks for the functions, too. It is run as ldd runs it: a program with the rights of its owner
+  // would ignore the variables.
   for (const char *variable : {"LD_TRACE_LOADED_OBJECTS", "LD_WARN", "LD_BIND_NOW"})
     setenv(variable, "1", 1);
-  const outcome o = watcher(k_longest_loading).run({looked_at});
+  const outcome o = watcher(k_longest_loading).run({loader, looked_at});
   for (const char *variable : {"LD_TRACE_LOADED_OBJECTS", "LD_WARN", "LD_BIND_NOW"})
     unsetenv(variable);
   read_trace(o, found);

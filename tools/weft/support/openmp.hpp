@@ -17,8 +17,8 @@ struct loading {
   std::vector<std::string> complaints; ///< versions and functions that no library has
 };
 
-/// Says which loaders may be run: any that a program asks for, where that program runs next, or those
-/// that root has installed.
+/// Says which loaders of glibc may be run: any that a program asks for, where that program runs next,
+/// or those that root has installed.
 enum class loaders { any, of_system };
 /// Examines an executable file, with this process's environment, without running it.
 [[nodiscard]] loading try_loading(const std::string &file, loaders which);
