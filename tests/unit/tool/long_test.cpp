@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that take long: of large traces, interrupted, telling how far they are.
+#include "os/file.hpp"
 #include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
 #include "support/text.hpp"
+#include "trace/folder.hpp"
+#include "trace/record.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -153,6 +158,28 @@ TEST_F(long_commands, what_cannot_be_written_leaves_what_was_there) {
   EXPECT_TRUE(end.exited(1)) << end;
   EXPECT_TRUE(contains(end.output, "cannot be written")) << end;
   EXPECT_EQ(first_line(page), "old");
+}
+
+TEST_F(long_commands, end_whatever_a_ring_says) {
+  const auto trace = make("1000", "2");
+  std::string about = weft::rt::read_file(trace + "/.weft").value_or("");
+  const auto state = about.find("\nstate exact\n");
+  ASSERT_NE(state, std::string::npos) << about;
+  // Only the rings of a program that has not ended its trace are read.
+  std::ofstream(trace + "/.weft") << about.replace(state, 13, "\nstate running\n");
+  const auto sound = weft({"trace", "info", trace});
+  std::string ring(weft::rt::k_ring_head + weft::rt::k_packet_bytes, '\0');
+  weft::rt::ring_header head{};
+  std::memcpy(head.magic, weft::rt::k_ring_magic, sizeof head.magic);
+  head.version = weft::rt::k_ring_version;
+  head.packets = 1;
+  head.head = UINT64_MAX;
+  std::memcpy(ring.data(), &head, sizeof head);
+  std::ofstream(weft::rt::ring_path(trace, 0), std::ios::binary) << ring;
+  const auto end = test::run({beside("weft"), "trace", "info", trace}, {{"WEFT_CONFIG", ""}},
+                             std::chrono::seconds(20));
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_EQ(end.output, sound.output);
 }
 
 TEST_F(long_commands, write_beside_what_the_user_has_there) {

@@ -130,6 +130,7 @@ void trace_reader::read_ring(stream &source, const std::string &path) {
     return;
   std::memcpy(&h, m.base, sizeof h);
   if (std::memcmp(h.magic, k_ring_magic, sizeof h.magic) != 0 || h.packets == 0 ||
+      h.head == UINT64_MAX || // no program comes to that number, and none is behind it
       m.bytes < k_ring_head + std::size_t{h.packets} * k_packet_bytes)
     return;
   // In a full ring the packet of number `head` has not been begun; its place has the oldest one.
