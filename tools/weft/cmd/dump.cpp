@@ -131,7 +131,8 @@ std::uint64_t ask(long pid) {
   const int file = open(segment_path(pid).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   segment_request r{};
   bool answered = false;
-  if (file >= 0 && pread(file, &r, sizeof r, k_request_offset) == sizeof r) {
+  // The file may be another one than that which was read.
+  if (file >= 0 && is_of_owner(file, pid) && pread(file, &r, sizeof r, k_request_offset) == sizeof r) {
     const std::uint64_t ticket = std::max(r.asked, r.answered) + 1;
     if (pwrite(file, &ticket, sizeof ticket, k_request_offset + offsetof(segment_request, asked)) ==
         sizeof ticket)
