@@ -67,6 +67,14 @@ std::string clock_text(const trace_clock &clock) {
       wide(clock.frequency), wide(zero / k_second), wide(part));
 }
 
+/// Returns the text without what would end its line, or the string that holds it.
+std::string quotable(std::string text) {
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\')
+      c = '_';
+  return text;
+}
+
 std::uint64_t realtime_ns() noexcept {
   timespec t{};
   clock_gettime(CLOCK_REALTIME, &t);
@@ -123,7 +131,7 @@ std::string ctf_metadata(const trace_description &description) {
   s.insert(bytes, "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n");
   s += "env {\n  tracer_name = \"weft\";\n  tracer_version = \"" WEFT_VERSION_STRING
        "\";\n  procname = \"" +
-       description.program + "\";\n";
+       quotable(description.program) + "\";\n";
   s += text("  vpid = %ld;\n  workers = %u;\n  level = %u;\n};\n\n", description.pid,
             description.workers, static_cast<unsigned>(description.level));
   s += clock_text(description.clock);
@@ -158,7 +166,7 @@ std::string one_line(std::string text) {
 std::string own_description(const trace_description &description) {
   static constexpr const char *k_states[] = {"running", "ended", "exact"};
   std::string s = "weft trace 1\n";
-  s += "program " + description.program + "\nuuid " + uuid_text(description.uuid) + "\n";
+  s += "program " + quotable(description.program) + "\nuuid " + uuid_text(description.uuid) + "\n";
   s += text(
       "pid %ld\nworkers %u\nlevel %u\nmode %u\nfrequency %llu\nticks %llu\nmonotonic %llu\nrealtime %llu\nfirst %llu\ndiscarded %llu\nstate %s\n",
       description.pid, description.workers, static_cast<unsigned>(description.level),

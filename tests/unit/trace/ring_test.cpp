@@ -200,4 +200,12 @@ TEST(trace_description, what_is_written_is_read) {
   EXPECT_EQ(own_description(r), own_description(d));
 }
 
+TEST(trace_description, a_name_of_a_program_ends_no_line_and_no_string) {
+  trace_description d;
+  d.program = "a\"b\\c\nstate exact\td";
+  EXPECT_EQ(parse_description(own_description(d)).program, "a_b_c_state exact_d");
+  EXPECT_NE(parse_description(own_description(d)).state, trace_description::exact);
+  EXPECT_NE(ctf_metadata(d).find("procname = \"a_b_c_state exact_d\";\n"), std::string::npos);
+}
+
 } // namespace
