@@ -227,13 +227,14 @@ class function_parser {
         parameters_of.back().setLength(1);
         parameters_of.push_back(parameters_of.back());
       }
-      template_parameters(slice(parameters_of, 2, parameters_of.size() - 1));
+      template_parameters(parameters_of);
       at = end < all.size() && all[end].is(tok::kw_requires) ? behind_constraint(all, end) : end;
       const tokens plain = without_defaults(parameters_of), constraint = slice(all, end, at);
+      head.templates.insert(head.templates.end(), parameters_of.begin(), parameters_of.end());
+      head.templates.insert(head.templates.end(), constraint.begin(), constraint.end());
       head.before_body.insert(head.before_body.end(), plain.begin(), plain.end());
       head.before_body.insert(head.before_body.end(), constraint.begin(), constraint.end());
     }
-    head.templates = slice(all, 0, at);
     const std::size_t begin = at;
     std::size_t open = at; // the bracket of the parameters
     while (open < all.size() && (all[open].isNot(tok::l_paren) || is_attribute(open)))
@@ -336,19 +337,49 @@ class function_parser {
   [[nodiscard]] bool is_attribute(std::size_t open) const {
     return open > 0 && all[open - 1].is(tok::kw___attribute);
   }
-  void template_parameters(const tokens &list) {
+  /// Names the parameters of `template < ... >` that have no name, because a call must pass all.
+  void template_parameters(tokens &templates) {
     head.template_arguments.clear();
-    for (const tokens &part : split_declarators(list)) {
-      std::string found;
-      bool pack = false;
-      const std::size_t end = find_outside(part, 0, {tok::equal});
-      for (std::size_t i = 0; i < end; i = behind(part, i)) {
-        pack = pack || part[i].is(tok::ellipsis);
-        if (part[i].is(tok::identifier))
-          found = word(part[i]);
+    const tokens list = slice(templates, 2, templates.size() - 1);
+    tokens named = slice(templates, 0, 2);
+    for (std::size_t begin = 0; begin < list.size();) {
+      const std::size_t end = find_outside(list, begin, {tok::comma});
+      const tokens part = slice(list, begin, end);
+      const std::size_t sign = find_outside(part, 0, {tok::equal});
+      parameter one;
+      one.declared = slice(part, 0, sign);
+      const bool has_name = find_template_name(one);
+      named.insert(named.end(), one.declared.begin(), one.declared.end());
+      if (!has_name) {
+        one.name = "weft_oss_argument_" + std::to_string(begin);
+        Token name = templates[0];
+        name.setKind(tok::identifier);
+        name.setIdentifierInfo(&pp.getIdentifierTable().get(one.name));
+        named.push_back(name);
       }
-      head.template_arguments.push_back(found + (pack ? "..." : ""));
+      const bool is_pack = find_outside(one.declared, 0, {tok::ellipsis}) < one.declared.size();
+      head.template_arguments.push_back(one.name + (is_pack ? "..." : ""));
+      begin = std::min(end + 1, list.size());
+      const tokens behind_name = slice(list, end - (part.size() - sign), begin); // the default argument and the comma
+      named.insert(named.end(), behind_name.begin(), behind_name.end());
     }
+    named.push_back(templates.back());
+    templates = std::move(named);
+  }
+  /// The name of a type or a template is behind `class` or `typename`; that of a value is a declarator's.
+  static bool find_template_name(parameter &one) {
+    const tokens &all = one.declared;
+    std::size_t i = !all.empty() && all[0].is(tok::kw_template) && all.size() > 1 ? behind(all, 1) : 0;
+    if (i < all.size() && all[i].isOneOf(tok::kw_class, tok::kw_typename)) {
+      i += i + 1 < all.size() && all[i + 1].is(tok::ellipsis) ? 2 : 1;
+      if (i == all.size())
+        return false;
+      if (i + 1 == all.size() && all[i].is(tok::identifier)) {
+        one.name = word(all[i]);
+        return true;
+      }
+    }
+    return find_name(one); // `typename T::type n`, too
   }
   static tokens without_defaults(const tokens &templates) { // `template < ... >`
     const tokens list = slice(templates, 2, templates.size() - 1);

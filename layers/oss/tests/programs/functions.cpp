@@ -310,6 +310,29 @@ void required(T *p) noexcept(noexcept(T{}))
 {
   *p += 100;
 }
+// A parameter of a template that has no name is passed on all the same.
+int twofold(int n) { return 2 * n; }
+#pragma oss task inout(*p)
+template <class T, class = std::enable_if_t<(sizeof(T) > 2)>, std::enable_if_t<(sizeof(T) < 16), int> = 0, int (*f)(T) = twofold>
+void unnamed(T *p) {
+  *p += f(7);
+}
+#pragma oss task inout(*p)
+template <typename T, typename T::value_type Value, typename T::value_type = Value, number U = int, number = U, template <class...> class = std::vector, auto = 1,
+          int...>
+void unnamed_too(T *p, const U factor) {
+  p->front() += Value * factor;
+}
+int same(int n) { return n; }
+void without_names() {
+  int x = 1;
+  std::array<int, 1> row{5};
+  unnamed(&x);
+  unnamed<int, void, 0, same>(&x);
+  unnamed_too<std::array<int, 1>, 3>(&row, 2);
+#pragma oss taskwait
+  CHECK(x == 22 && row[0] == 11);
+}
 void in_brackets() {
   int x = 1;
   twice_said(&x);
@@ -346,6 +369,7 @@ inline void touch(int *n) { ++*n; }
 
 int main() {
   in_brackets();
+  without_names();
   constrained();
   use();
   long result = 0;
