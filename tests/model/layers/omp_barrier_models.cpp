@@ -22,6 +22,7 @@ struct barrier_task {
   int round = 0; // barriers before it
   barrier_task *makes = nullptr, *makes_too = nullptr;
   bool is_detached = false; // its end comes from outside
+  bool waits = false;       // until the model's `may_go_on`
   model_var<int> done{0};
   model_atomic<int> is_over{0};
 };
@@ -38,8 +39,21 @@ struct barrier_base {
     std::int64_t balance = 0;
     int passed = 0;
     int gives_back = 0; // tasks, before it runs any
+    words::idle_mark idle{nullptr};
   } members[Members];
 
+  model_atomic<int> may_go_on{0};
+  unsigned at_once = 2; // tasks that a member steals
+  void wait_elsewhere(unsigned me) {
+    while (may_go_on.load(acquire) == 0)
+      members[me].place.wait();
+  }
+  void let_go_on(unsigned me) {
+    may_go_on.store(1, release);
+    for (unsigned i = 0; i < Members; ++i)
+      if (i != me)
+        members[i].place.signal();
+  }
   void wake_all(unsigned me) {
     for (unsigned i = 0; i < Members; ++i)
       if (i != me)
@@ -47,7 +61,9 @@ struct barrier_base {
   }
   void wake_one(unsigned me) {
     for (unsigned i = 0; i < Members; ++i)
-      if (i != me && members[i].place.wake())
+      if (i != me &&
+          w.wake_if_idle(members[i].idle, [&] { return members[i].place.take(); },
+                              [](model_frame &f) { make_ready(f); }))
         return;
   }
   /// Wakes the other members if the barrier is over. (In barrier.cpp, after the barrier that ends a
@@ -72,7 +88,7 @@ struct barrier_base {
       return x;
     for (unsigned i = 0; i < Members; ++i)
       if (i != me)
-        if (barrier_task *x = members[i].ready.take_some(2, members[me].ready)) {
+        if (barrier_task *x = members[i].ready.take_some(at_once, members[me].ready)) {
           if (members[me].gives_back == 0)
             return x;
           --members[me].gives_back;
@@ -98,6 +114,8 @@ struct barrier_base {
     while (barrier_task *x = take_any(me)) {
       expect(x->round == mine.passed,
              "no task begins before its runner has seen the end of the barrier before it");
+      if (x->waits)
+        wait_elsewhere(me);
       x->done.set(1);
       x->is_over.store(1, release);
       for (barrier_task *made : {x->makes, x->makes_too})
@@ -113,9 +131,9 @@ struct barrier_base {
     const auto holds = [&] { return w.goes_on(number, cancellable) && !has_work(); };
     if (!w.has_tasks.load(relaxed))
       return members[me].place.wait_for([&] { return w.is_without_tasks() && holds(); });
-    w.begin_to_park();
+    w.begin_to_park(members[me].idle);
     members[me].place.wait_for(holds);
-    w.end_to_park();
+    w.end_to_park(members[me].idle);
   }
   enum class outcome { over, cancelled, work };
   outcome idle(unsigned me, std::uint64_t number, std::uint64_t unit, bool cancellable) {
@@ -212,6 +230,51 @@ struct barrier_wakes_for_tasks : barrier_base<2> {
 };
 const passes<barrier_wakes_for_tasks<1>> t8{"omp_barrier_wakes_for_a_task"};
 const passes<barrier_wakes_for_tasks<2>> t9{"omp_barrier_wakes_for_tasks"};
+
+/// Has a member that sleeps for something else, until the first member's task is over. The wake-up
+/// for that task must reach the third member, which is idle.
+struct barrier_wakes_past_a_waiter : barrier_base<3> {
+  static constexpr int threads = 3;
+  barrier_task task;
+  barrier_wakes_past_a_waiter() { w.set_has_tasks(); }
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0) {
+      push(me, task);
+      P::await(task.is_over, [](int over) { return over == 1; }, acquire);
+      let_go_on(me);
+    } else if (t == 1) {
+      wait_elsewhere(me);
+    }
+    barrier(me);
+  }
+  void check() {}
+};
+const passes<barrier_wakes_past_a_waiter> t23{"omp_barrier_wakes_past_a_waiter"};
+
+/// The same, but the member begins to sleep for something else while the wake-up is under way: it
+/// was idle, and has taken a task that waits.
+struct barrier_wakes_past_a_task : barrier_base<3> {
+  static constexpr int threads = 3;
+  barrier_task waiting, task;
+  barrier_wakes_past_a_task() {
+    w.set_has_tasks();
+    at_once = 1;
+    waiting.waits = true;
+  }
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0) {
+      push(me, waiting);
+      push(me, task);
+      P::await(task.is_over, [](int over) { return over == 1; }, acquire);
+      let_go_on(me);
+    }
+    barrier(me);
+  }
+  void check() {}
+};
+const passes<barrier_wakes_past_a_task> t24{"omp_barrier_wakes_past_a_task"};
 
 /// Lets the other member give back a task that it should not have taken. The creator may be idle,
 /// or asleep, by then.
@@ -586,9 +649,9 @@ struct oversubscribed_base : barrier_base<Members> {
             me, 2 * number + 1, is_released, [&] { return w.is_without_tasks() && stays(); },
             unit == words::k_arrived);
       } else {
-        w.begin_to_park();
+        w.begin_to_park(members[me].idle);
         members[me].place.wait_for([&] { return stays() && !this->has_work(); });
-        w.end_to_park();
+        w.end_to_park(members[me].idle);
       }
       if (is_released())
         return outcome::over;

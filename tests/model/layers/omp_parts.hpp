@@ -54,8 +54,9 @@ class omp_model_thread {
     if (model_frame *const f = m_word.signal())
       make_ready(*f);
   }
+  model_frame *take() { return m_word.take(); }
   bool wake() {
-    model_frame *const f = m_word.take();
+    model_frame *const f = take();
     if (f)
       make_ready(*f);
     return f != nullptr;

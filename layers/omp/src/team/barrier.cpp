@@ -83,18 +83,18 @@ void sleep_at_end(thread &self, omp_team &team, std::uint64_t number) noexcept {
   const std::uint64_t both = self.regions * omp_team::k_numbers + number;
   if (!team.has_tasks.load(std::memory_order_relaxed))
     return self.own_parker.wait_for(self, {&may_sleep_at_end_without_tasks, &team, both, false});
-  team.begin_to_park();
+  team.begin_to_park(self.idle);
   self.own_parker.wait_for(self, {&may_sleep_at_end, &team, both, false});
-  team.end_to_park();
+  team.end_to_park(self.idle);
 }
 
 void sleep(thread &self, omp_team &team, const episode &phase) noexcept {
   if (!team.has_tasks.load(std::memory_order_relaxed))
     return self.own_parker.wait_for(
         self, {&may_sleep_without_tasks, &team, phase.number, phase.cancellable});
-  team.begin_to_park();
+  team.begin_to_park(self.idle);
   self.own_parker.wait_for(self, {&may_sleep, &team, phase.number, phase.cancellable});
-  team.end_to_park();
+  team.end_to_park(self.idle);
 }
 
 /// Withdraws the member from the barrier, because the region is cancelled or there is work.
@@ -168,9 +168,9 @@ outcome idle_oversubscribed(thread &self, omp_team &team, const episode &phase) 
             {&is_missing, &team, phase.number, phase.cancellable},
             phase.unit == omp_team::k_arrived});
     } else {
-      team.begin_to_park();
+      team.begin_to_park(self.idle);
       self.own_parker.wait_for(self, {&is_missing_or_work, &team, phase.number, phase.cancellable});
-      team.end_to_park();
+      team.end_to_park(self.idle);
     }
     if (team.is_released(phase.number))
       return outcome::over;
@@ -253,12 +253,13 @@ void wake_one_idle(thread *self, omp_team &team) noexcept {
   for (unsigned i = 0; i < team.size; ++i) {
     at = at + 1 < team.size ? at + 1 : 0;
     thread *const member = team.members[at];
-    weft::detail::runnable *const r =
-        member && member != self ? member->own_parker.take() : nullptr;
-    if (!r)
+    if (!member || member == self)
       continue;
-    team.woken_last.store(at, std::memory_order_relaxed);
-    return in_core(self, [r] { weft::layer::unpark(*r); });
+    const auto wake = [self](weft::detail::runnable &r) {
+      in_core(self, [&r] { weft::layer::unpark(r); });
+    };
+    if (team.wake_if_idle(member->idle, [member] { return member->own_parker.take(); }, wake))
+      return team.woken_last.store(at, std::memory_order_relaxed);
   }
 }
 

@@ -21,7 +21,8 @@
 //             publishes each end at once.
 //             has_tasks: the region has had a task. Before that no thread looks for sleepers at a
 //             push, and `parked` is not counted.
-//             parked: idle members that may be asleep.
+//             parked: idle members that may be asleep. Each has the team in its idle_mark, and no
+//             other thread has: I7.
 //             cancelled: a member has cancelled the region.
 //             workshare_cancelled: 0, or one more than the number of barriers that were over when
 //             a member cancelled a worksharing region.
@@ -65,6 +66,13 @@
 //                 releaser clears it only if it has the number of this barrier (one more than the
 //                 barriers that were over before it): a member of the next worksharing region
 //                 writes another one. All accesses are relaxed: `phase` orders them (O1).
+//             I7  A wake-up for a ready task goes to a member that is idle, not to one that waits
+//                 for a lock or for children, and that would only sleep on. A member sets its mark
+//                 before it is counted in `parked`, and clears it before it does anything else. So
+//                 a producer that finds sleepers (O6) finds their marks. A member whose frame the
+//                 waker has taken does not go on before it is woken, so its mark, read then, says
+//                 for what it waits (O4 of parker_word.hpp); a mark that was read before may be of
+//                 an earlier wait.
 //             `phase` has two numbers of idle members because members abandon the barriers inside a
 //             cancelled region: some may already be idle at its end while others are still idle
 //             inside.
@@ -268,11 +276,34 @@ struct barrier_words {
     return !has_tasks.load(std::memory_order_seq_cst);
   } // O7
 
-  void begin_to_park() noexcept {
+  /// Names the team at whose barrier a thread sleeps, or is about to, while the region has tasks.
+  /// Null: none. Only the thread sets it.
+  using idle_mark = relaxed_value<const void *, atomic<const void *>>;
+
+  void begin_to_park(idle_mark &mine) noexcept {
+    mine = this; // I7
     parked.fetch_add(1,
                      order_unless(bug::omp_barrier_sleeper_uncounted, std::memory_order_seq_cst));
   } // O6
-  void end_to_park() noexcept { parked.fetch_sub(1, std::memory_order_relaxed); }
+  void end_to_park(idle_mark &mine) noexcept {
+    parked.fetch_sub(1, std::memory_order_relaxed);
+    mine = nullptr; // I7
+  }
+  /// Wakes a member that sleeps. `take()` takes its frame, or returns null; `wake(frame)` wakes it.
+  /// Returns whether it is idle at a barrier. A member that has just begun to wait for something
+  /// else may be woken, too.
+  template <class Take, class Wake>
+  bool wake_if_idle(const idle_mark &of_member, Take take, Wake wake) noexcept {
+    if (of_member != this)
+      return false;
+    auto *const frame = take();
+    if (!frame)
+      return false;
+    const bool is_idle =
+        unless(bug::omp_barrier_wakes_another, of_member == this, true); // I7
+    wake(*frame);
+    return is_idle;
+  }
   [[nodiscard]] bool may_have_sleepers() const noexcept {
     return parked.load(std::memory_order_seq_cst) != 0;
   } // O6

@@ -109,6 +109,7 @@ struct thread_part : thread_state {
   thread *next_free = nullptr;
   void *watched = nullptr; // what tool/ keeps of the thread
   record_pool pool;
+  relaxed_value<const void *> idle; // the team at whose barrier it sleeps: barrier_words.hpp
 };
 
 /// An OpenMP thread: a record with this layer's part behind it. It is never freed: a thread that
