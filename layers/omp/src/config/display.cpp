@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include <strings.h>
+
 namespace weft_omp {
 namespace {
 
@@ -108,7 +110,10 @@ void print_all(print line) noexcept {
   line("OMP_AFFINITY_FORMAT", g.affinity_format);
   line("OMP_ALLOCATOR", v.allocator <= 8 ? k_allocators[v.allocator] : "");
   line("OMP_TARGET_OFFLOAD", k_offload[g.target_offload]);
-  line("OMP_TOOL", "DISABLED"); // this runtime has no OMPT
+  const char *const tool = weft::layer::environment("OMP_TOOL"),
+                    *const libraries = weft::layer::environment("OMP_TOOL_LIBRARIES");
+  line("OMP_TOOL", tool && strcasecmp(tool, "disabled") == 0 ? "DISABLED" : "ENABLED");
+  line("OMP_TOOL_LIBRARIES", libraries ? libraries : "");
 }
 
 } // namespace

@@ -200,6 +200,28 @@ void read_levels(globals &all) {
     all.initial.active_levels = all.most_levels;
 }
 
+/// Reads KMP_BLOCKTIME: a number of milliseconds, or one with a unit, or infinite.
+void read_block_time(globals &all) {
+  const char *const value = weft::layer::environment("KMP_BLOCKTIME");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  unsigned long long n = 0;
+  std::uint64_t divisor = 1;
+  const bool is_infinite = eat(s, "infinite");
+  const bool is_number = !is_infinite && read_number(s, n);
+  if (is_number && eat(s, "us"))
+    divisor = 1000;
+  else if (is_number)
+    (void)eat(s, "ms");
+  if (*s || !(is_infinite || is_number))
+    return void(bad("KMP_BLOCKTIME", value, "milliseconds, microseconds such as 200us, or infinite"));
+  all.block_time = is_infinite ? INT_MAX
+                               : static_cast<int>(std::min<unsigned long long>(n / divisor, INT_MAX));
+  if (is_number && n == 0)
+    all.spins = 0;
+}
+
 void read_waiting(globals &all) {
   const char *policy = weft::layer::environment("OMP_WAIT_POLICY");
   if (policy) {
@@ -228,14 +250,7 @@ void read_waiting(globals &all) {
   }
   if (all.wait_policy >= 0)
     all.block_time = all.wait_policy ? INT_MAX : 0;
-  const char *block = weft::layer::environment("KMP_BLOCKTIME"), *b = block ? skip(block) : nullptr;
-  unsigned long long ms = 0;
-  if (b && eat(b, "infinite"))
-    all.block_time = INT_MAX;
-  else if (b && read_number(b, ms)) // a unit may follow
-    all.block_time = static_cast<int>(std::min<unsigned long long>(ms, INT_MAX));
-  if (block && all.block_time == 0)
-    all.spins = 0;
+  read_block_time(all);
 }
 
 void read_stack(globals &all) {
@@ -297,11 +312,13 @@ void read_display(globals &all) {
   if (!value)
     return;
   const char *s = skip(value);
-  if (eat(s, "true") || eat(s, "1"))
-    all.display = 1;
-  else if (eat(s, "verbose"))
-    all.display = 2;
-  else if (!eat(s, "false") && !eat(s, "0"))
+  const int wanted = eat(s, "true") || eat(s, "1")     ? 1
+                     : eat(s, "verbose")               ? 2
+                     : eat(s, "false") || eat(s, "0") ? 0
+                                                      : -1;
+  if (wanted >= 0 && !*s)
+    all.display = wanted;
+  else
     bad("OMP_DISPLAY_ENV", value, "true, false or verbose");
 }
 
@@ -334,8 +351,6 @@ void read_environment() {
   read_allocator(g);
   read_teams(g);
   read_display(g);
-  if (const char *tools = weft::layer::environment("OMP_TOOL_LIBRARIES"); tools && *tools)
-    warn("OMP_TOOL_LIBRARIES is '%s'; no tool is loaded: this runtime has no OMPT", tools);
   if (g.display || g.debug)
     print_environment(g.display == 2 || g.debug);
   if (bool wanted = false; truth_of("KMP_SETTINGS", wanted) && wanted)

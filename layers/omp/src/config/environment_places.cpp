@@ -56,14 +56,16 @@ bool read_bind(globals &into) {
 /// Reads GOMP_CPU_AFFINITY: cpus and ranges of cpus, first-last:stride, separated by blanks or
 /// commas. Each cpu is a place.
 bool read_cpu_list(const char *name, const char *value, std::vector<place> &into) {
+  constexpr unsigned long long k_numbers = 65536; // of cpus; GNU's runtime has the same limit
   std::string list;
   for (const char *s = skip(value); *s; s = skip(s)) {
     unsigned long long first = 0, last = 0, stride = 1;
-    const bool good = read_number(s, first) && (*s != '-' || read_number(++s, last)) &&
-                      (*s != ':' || read_number(++s, stride));
-    if (!good || stride == 0 || (last != 0 && last < first))
-      return bad(name, value, "cpus such as 0 3 4-10:2");
-    for (unsigned long long cpu = first; cpu <= std::max(first, last); cpu += stride)
+    bool good = read_number(s, first);
+    last = first;
+    good = good && (*s != '-' || read_number(++s, last)) && (*s != ':' || read_number(++s, stride));
+    if (!good || stride == 0 || stride >= k_numbers || last < first || last >= k_numbers)
+      return bad(name, value, "cpus such as 0 3 4-10:2, with numbers below 65536");
+    for (unsigned long long cpu = first; cpu <= last; cpu += stride)
       list += (list.empty() ? "" : ",") + std::to_string(cpu);
     if (*s == ',')
       ++s;
@@ -77,6 +79,22 @@ struct kmp_affinity {
   int levels = 0; // inner levels of the machine that a thread may move over
   bool resets = false, tells = false;
 };
+
+/// Returns how many inner levels of the machine a granularity covers, as far as Weft knows levels.
+/// Negative: it is none.
+int levels_of_granularity(const char *word) noexcept {
+  static constexpr struct {
+    const char *name;
+    int levels;
+  } k_names[] = {{"fine", 0},     {"thread", 0},   {"core", 1},        {"tile", 1},
+                 {"module", 1},   {"die", 1},      {"l1_cache", 1},    {"l2_cache", 1},
+                 {"l3_cache", 1}, {"ll_cache", 1}, {"numa_domain", 1}, {"node", 1},
+                 {"group", 1},    {"socket", 2},   {"package", 2}};
+  for (const auto &n : k_names)
+    if (const char *s = word; eat(s, n.name) && (!*s || (eat(s, "s") && !*s)))
+      return n.levels;
+  return -1;
+}
 
 /// Reads [modifiers,]type. It uses the types, the granularity, the list of an explicit type,
 /// `reset` and `verbose`; it ignores the other modifiers.
@@ -97,11 +115,12 @@ kmp_affinity read_kmp_affinity(const char *name) {
     s += word.size();
     if (*s == ',')
       ++s;
-    if (eat(w, "granularity="))
-      a.levels = eat(w, "fine") || eat(w, "thread")      ? 0
-                 : eat(w, "socket") || eat(w, "package") ? 2
-                                                         : 1;
-    else if (eat(w, "proclist=["))
+    if (eat(w, "granularity=")) {
+      if ((a.levels = levels_of_granularity(w)) < 0) {
+        bad(name, value, "granularity=fine, thread, core, socket, or another level of the machine");
+        return {};
+      }
+    } else if (eat(w, "proclist=["))
       list.assign(w, std::strcspn(w, "]"));
     else if (eat(w, "compact") || eat(w, "explicit"))
       a.bind = k_bind_close;
@@ -170,12 +189,12 @@ void read_teams_binding(globals &all) {
   if (!value)
     return;
   const char *s = skip(value);
-  if (eat(s, "spread"))
-    all.teams_bind = k_bind_spread;
-  else if (eat(s, "close"))
-    all.teams_bind = k_bind_close;
-  else if (eat(s, "primary") || eat(s, "master"))
-    all.teams_bind = k_bind_primary;
+  const int bind = eat(s, "spread")                           ? k_bind_spread
+                   : eat(s, "close")                          ? k_bind_close
+                   : eat(s, "primary") || eat(s, "master") ? k_bind_primary
+                                                           : k_bind_false;
+  if (bind != k_bind_false && !*s)
+    all.teams_bind = bind;
   else
     bad("KMP_TEAMS_PROC_BIND", value, "spread, close or primary");
 }
