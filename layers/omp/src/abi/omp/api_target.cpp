@@ -16,6 +16,7 @@ namespace {
 
 constexpr int k_host = 0; // the number of the host: no device comes before it
 constexpr int k_invalid = 22; // EINVAL
+bool is_host(int device) noexcept { return device == k_host || device == -1; }
 
 /// Ends the program if OMP_TARGET_OFFLOAD is mandatory and `device` is not the host, as libgomp
 /// does.
@@ -184,17 +185,19 @@ OMP_API int omp_is_initial_device() { return 1; }
 OMP_API int omp_get_initial_device() { return k_host; }
 OMP_API int omp_get_device_num() { return k_host; }
 OMP_API void *omp_target_alloc(std::size_t bytes, int device) {
-  return device == k_host || device == -1 ? std::malloc(bytes) : nullptr;
+  return is_host(device) ? std::malloc(bytes) : nullptr;
 }
 OMP_API void omp_target_free(void *p, int device) {
-  if (device == k_host || device == -1)
+  if (is_host(device))
     std::free(p);
 }
 OMP_API int omp_target_is_present(const void *, int device) {
-  return device == k_host || device == -1;
+  return is_host(device);
 }
 OMP_API int omp_target_memcpy(void *to, const void *from, std::size_t bytes, std::size_t to_offset,
-                              std::size_t from_offset, int, int) {
+                              std::size_t from_offset, int to_device, int from_device) {
+  if (!is_host(to_device) || !is_host(from_device))
+    return k_invalid;
   std::memcpy(static_cast<char *>(to) + to_offset, static_cast<const char *>(from) + from_offset,
               bytes);
   return 0;
@@ -226,9 +229,12 @@ void copy_box(char *to, const char *from, std::size_t element, int dimensions,
 OMP_API int omp_target_memcpy_rect(void *to, const void *from, std::size_t element, int dimensions,
                                    const std::size_t *volume, const std::size_t *to_offsets,
                                    const std::size_t *from_offsets, const std::size_t *to_extents,
-                                   const std::size_t *from_extents, int, int) {
+                                   const std::size_t *from_extents, int to_device,
+                                   int from_device) {
   if (!to && !from)
     return INT_MAX;
+  if (!is_host(to_device) || !is_host(from_device))
+    return k_invalid;
   if (element == 0 || dimensions < 1)
     return k_invalid;
   copy_box(static_cast<char *>(to), static_cast<const char *>(from), element, dimensions, volume,
