@@ -2,6 +2,7 @@
 #include "task/task.hpp"
 
 #include "task/task_record.hpp"
+#include "team/hooks.hpp"
 #include "team/task_queue.hpp"
 #include "team/task_wait.hpp"
 #include "team/team.hpp"
@@ -96,6 +97,8 @@ void call_kmp_entry(thread &self, omp_task &task) {
       call_kmp_entry(self, task);
     else
       task.body(task.argument);
+  } else if (task.destroys) {
+    destroy_unused(self, static_cast<kmp_task *>(task.argument));
   }
   self.task = before;
 }

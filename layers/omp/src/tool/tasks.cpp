@@ -2,6 +2,7 @@
 #include "tool/tasks.hpp"
 
 #include "config/message.hpp"
+#include "team/hooks.hpp"
 #include "thread/event.hpp"
 #include "tool/events.hpp"
 
@@ -267,6 +268,8 @@ void run_watched_task(void *p) {
   if (is_discarded) {
     report(ompt::event::cancel, &task.data, ompt::k_taskgroup | ompt::k_discarded,
            static_cast<const void *>(nullptr));
+    if (running.destroys)
+      destroy_unused(self, static_cast<kmp_task *>(task.argument));
   } else {
     if (task.is_chunk)
       report_chunk(me, ompt::dispatch_kind::taskloop_chunk, task.first, task.iterations);

@@ -35,13 +35,6 @@ bool deferred_here(const thread &self, bool deferred) noexcept {
   return deferred && self.team->level != 0;
 }
 
-/// Returns whether the thread makes no tasks, because the region or the group of its task is
-/// cancelled.
-bool makes_none(const thread &self) noexcept {
-  return self.task->is_explicit ? is_cancelled(*self.task)
-                                : self.team->cancelled.load(std::memory_order_relaxed);
-}
-
 void fill(thread &self, omp_task &task, void *data, void (*copy)(void *, void *),
           std::size_t bytes) {
   if (!copy) {
@@ -165,7 +158,7 @@ template <class Report>
 [[gnu::always_inline]] inline void create_task(thread &self, const creation &how,
                                                const task_call &call, const Report &report) {
   const unsigned flags = call.flags;
-  if (g_globals.cancellation && makes_none(self)) [[unlikely]]
+  if (is_cancelled(*self.task)) [[unlikely]]
     return;
   const bool deferred = deferred_here(self, call.if_clause);
   if (deferred && !self.task->is_final && !(flags & (k_final | k_depend | k_priority | k_detach)))
@@ -302,7 +295,8 @@ void make_loop(thread &self, const loop_call &call, T first, T step, const divis
   clauses.deferred = deferred_here(self, (call.flags & k_if) != 0);
   clauses.is_final = (call.flags & k_final) != 0;
   clauses.priority = call.flags & k_priority ? call.priority : 0;
-  omp_task *later = nullptr; // the undeferred tasks, which run when all data are copied
+  omp_task *later =
+      nullptr; // the undeferred tasks whose data the program copies: they run when all are copied
   omp_task **end = &later;
   for (std::uint64_t i = 0; i < parts.tasks; ++i) {
     const std::uint64_t length =
@@ -317,6 +311,10 @@ void make_loop(thread &self, const loop_call &call, T first, T step, const divis
     report.created_chunk(self, *task, clauses, static_cast<std::uint64_t>(mine->first), length);
     if (!task->undeferred) {
       submit(self, *task, clauses);
+      continue;
+    }
+    if (!call.copy) { // no body can change the data that the others get
+      run_undeferred(self, *task, clauses);
       continue;
     }
     *end = task;

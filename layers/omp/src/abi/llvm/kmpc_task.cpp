@@ -5,6 +5,7 @@
 #include "helper/helpers.hpp"
 #include "task/depend.hpp"
 #include "task/task_record.hpp"
+#include "team/hooks.hpp"
 #include "team/task_queue.hpp"
 #include "team/task_wait.hpp"
 #include "tool/enter.hpp"
@@ -177,6 +178,14 @@ void submit_watched(thread &self, kmp_task *whole, watched_creation &report, Pla
 }
 
 } // namespace
+
+namespace weft_omp {
+
+void destroy_unused(const thread &self, kmp_task *task) noexcept {
+  destroy_data(static_cast<std::int32_t>(self.gtid), task);
+}
+
+} // namespace weft_omp
 
 KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t flags,
                                         std::size_t bytes, std::size_t shared_bytes,

@@ -90,7 +90,7 @@ void make_tasks(thread &self, const task_loop &loop, bool deferred, const Report
   clauses.is_final = pattern.is_final;
   clauses.priority = pattern.has_priority ? loop.pattern->data2.priority : 0;
   omp_task *later = nullptr,
-           **end = &later; // undeferred tasks run last: they may change data that others copy
+           **end = &later; // undeferred tasks that may change data that the program copies: they run last
   std::uint64_t first = 0;
   for (std::uint64_t i = 0; i < loop.tasks; ++i) {
     const std::uint64_t count = std::min(loop.each + (i < loop.more), loop.trips - first);
@@ -100,6 +100,8 @@ void make_tasks(thread &self, const task_loop &loop, bool deferred, const Report
     first += count;
     if (!task->undeferred) {
       submit(self, *task, clauses);
+    } else if (!loop.copy) {
+      run_undeferred(self, *task, clauses);
     } else {
       *end = task;
       end = &task->next_of_loop;
