@@ -27,6 +27,19 @@ void sleep_in(thread &self, omp_task &task, wait_flag *also, Settle settle) {
     run_task(self, *next);
 }
 
+/// Waits in the thread's task, which has made an undeferred one, until `holds()`. Meanwhile it runs
+/// other descendants of its task: what it waits for may depend on them.
+template <class Holds>
+void wait_until(thread &self, Holds holds) {
+  omp_task &creator = *self.task;
+  while (!holds()) {
+    if (omp_task *next = take_below(self, creator))
+      run_task(self, *next);
+    else
+      sleep_in(self, creator, nullptr, [&holds] { return !holds(); });
+  }
+}
+
 } // namespace
 
 void wait_for_children(thread &self) {
@@ -80,20 +93,11 @@ void end_group(thread &self) {
 }
 
 void wait_until_ready(thread &self, omp_task &task) {
-  omp_task &creator = *self.task;
-  while (!task.ready.load(std::memory_order_acquire)) { // O4 of task.hpp
-    if (omp_task *next = take_below(self, creator)) {
-      run_task(self, *next);
-      continue;
-    }
-    sleep_in(self, creator, nullptr,
-             [&task] { return !task.ready.load(std::memory_order_acquire); }); // O4 of task.hpp
-  }
+  wait_until(self, [&task] { return task.ready.load(std::memory_order_acquire); }); // O4 of task.hpp
 }
 
 void wait_until_complete(thread &self, omp_task &task) {
-  while (!task.complete.load(std::memory_order_acquire)) // O3 of task.hpp
-    self.own_parker.wait(self, 0);
+  wait_until(self, [&task] { return task.complete.load(std::memory_order_acquire); }); // O3 of task.hpp
 }
 
 } // namespace weft_omp
