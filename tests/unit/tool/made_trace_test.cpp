@@ -120,11 +120,11 @@ TEST_F(made_traces, what_a_task_may_do_is_sound) {
 
 TEST_F(made_traces, names_in_a_trace_cannot_change_the_screen) {
   made_trace t(trace_level::graph, {"main", "o\033[2Jne", "other"});
-  t.about.program = "ma\033de";
+  t.about.program = "ma\177de"; // an escape is not written
   t.about.kernel = "\xc2\x9b";
   t.put(1 * k_ms, on::create, 7, k_one).put(2 * k_ms, on::begin, 7, k_one).put(3 * k_ms, on::end, 7, k_one);
   const auto info = weft(t, {"trace", "info"});
-  EXPECT_TRUE(info.printed("program    ma\\x1bde (pid 1)")) << info;
+  EXPECT_TRUE(info.printed("program    ma\\x7fde (pid 1)")) << info;
   EXPECT_TRUE(info.printed("kernel     \\xc2\\x9b\n")) << info;
   EXPECT_TRUE(info.printed("\no\\x1b[2Jne  ")) << info;
   EXPECT_FALSE(info.printed("\033")) << info;
