@@ -193,7 +193,13 @@ bool kernel_tells() {
   return tells;
 }
 
-TEST(bursts, that_contend_for_a_mutex_start_no_more_than_twice_as_many_as_there_are_workers) {
+// The waiters get as many spares as there are workers, and a holder that sleeps gets one. The kernel
+// tells of one thread after the other, so that more than one may seem to sleep as a holder where the
+// watcher is held up in between (five spares were seen on a full machine). Without the limit each of
+// the 64 tasks would get one.
+constexpr unsigned k_few_spares = 8;
+
+TEST(bursts, that_contend_for_a_mutex_start_few_spares) {
   auto end = test::in_process(usual(), [] {
     if (!kernel_tells())
       GTEST_SKIP() << "no /proc/self/task/TID/syscall";
@@ -207,13 +213,13 @@ TEST(bursts, that_contend_for_a_mutex_start_no_more_than_twice_as_many_as_there_
       });
     weft::taskwait();
     EXPECT_EQ(turns, 64);
-    EXPECT_LE(the_runtime().spare_threads.started(), 4u);
+    EXPECT_LE(the_runtime().spare_threads.started(), k_few_spares);
   });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_EQ(end.output.find("watch.max_spares"), std::string::npos) << end;
 }
 
-TEST(bursts, that_contend_for_a_mutex_whose_holder_computes_start_no_more_either) {
+TEST(bursts, that_contend_for_a_mutex_whose_holder_computes_start_few_either) {
   auto end = test::in_process(usual(), [] {
     if (!kernel_tells())
       GTEST_SKIP() << "no /proc/self/task/TID/syscall";
@@ -225,7 +231,7 @@ TEST(bursts, that_contend_for_a_mutex_whose_holder_computes_start_no_more_either
           k = k + 1;
       });
     weft::taskwait();
-    EXPECT_LE(the_runtime().spare_threads.started(), 4u);
+    EXPECT_LE(the_runtime().spare_threads.started(), k_few_spares);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
