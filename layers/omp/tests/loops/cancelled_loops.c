@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    Loops that are cancelled one after the other in a region need the memory of a few, and the loop
    behind them runs as any other. */
+#include "../resident.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-static long resident_pages(void) {
-  long pages = 0;
-  FILE *const f = fopen("/proc/self/statm", "r");
-  if (!f || fscanf(f, "%*d %ld", &pages) != 1)
-    abort();
-  fclose(f);
-  return pages;
-}
 
 enum { k_loops = 60000, k_iterations = 1000 };
 

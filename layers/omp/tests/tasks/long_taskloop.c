@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    A taskloop whose tasks are not deferred needs the memory of one task, however many it has. */
+#include "../resident.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-static long resident_pages(void) {
-  long pages = 0;
-  FILE *const f = fopen("/proc/self/statm", "r");
-  if (!f || fscanf(f, "%*d %ld", &pages) != 1)
-    abort();
-  fclose(f);
-  return pages;
-}
 
 enum { k_tasks = 400000 }; /* of at least 256 bytes: 100 MB */
 
