@@ -287,7 +287,7 @@ struct children_left : children_base {
   }
   void check() {
     expect(weft_omp::tasks_of(group) == 0, "the ends are counted in the group");
-    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "nobody refers to the root");
+    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "no task refers to the root");
     delete root;
   }
 };
@@ -299,7 +299,7 @@ struct children_left_by_two : children_base {
   counted *first = make(root, 0), *second = make(first, 1);
   void run(int t) { end(t, t == 0 ? *first : *second); }
   void check() {
-    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "nobody refers to the root");
+    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "no task refers to the root");
     delete root;
   }
 };
@@ -314,7 +314,7 @@ struct children_of_detached : children_base {
   children_of_detached() { weft_omp::leave_runner(*first); }
   void run(int t) { end(t, t == 0 ? *first : *second); }
   void check() {
-    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "nobody refers to the root");
+    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "no task refers to the root");
     delete root;
   }
 };
@@ -339,7 +339,7 @@ struct undeferred_with_child : children_base {
     weft_omp::drop_reference(task, &children_base::free);
   }
   void check() {
-    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "nobody refers to the root");
+    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "no task refers to the root");
     delete root;
   }
 };
