@@ -229,8 +229,8 @@ bool steps::sync(std::uint32_t attributes) {
 
 void steps::begin_counts(const record_ref &one, agenda &to_do) {
   const unsigned processes = m_where.processes;
-  one->exchanges = true;
   one->block.resize(processes);
+  one->exchanges = true; // behind what needs memory: messages that arrive before the failure use the block
   for (unsigned i = 0; i != processes; ++i)
     one->block[i] = one->sent[(m_where.pid + i) % processes];
   if (rounds() != 0)
