@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker's own tasks: the owner pushes and pops at the bottom, thieves steal at the top.
 //
-// Roles       The owner: push, try_push, pop. Any thread: steal; empty, size and extent, which are
+// Roles       The owner: push, try_push, pop, pop_if. Any thread: steal; empty, size and extent, which are
 //             guesses. An observer, while no thread changes the deque: for_each.
 // Word        Items [m_top, m_bottom) of an unbounded array, which is kept in a ring. The size of
 //             the ring is a power of two, and item i is in slot i modulo the size. m_seen_top, of
@@ -60,6 +60,7 @@
 
 #include "atomic/atomic.hpp"
 #include "base/mutant.hpp"
+#include "weft/config.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -118,24 +119,18 @@ class work_deque {
 
   /// Takes the newest item; returns null if there is none. Owner only.
   T pop() noexcept {
-    const std::int64_t old_bottom = m_bottom.load(std::memory_order_relaxed);
-    if (m_top.load(std::memory_order_relaxed) >=
-        old_bottom) // m_top only grows: surely empty, no need for O3
+    const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
+    if (m_top.load(std::memory_order_relaxed) >= bottom) // m_top only grows: surely empty, no need for O3
       return nullptr;
-    const std::int64_t bottom = old_bottom - 1;
-    m_bottom.store(bottom, order_unless(bug::deque_pop_unordered, std::memory_order_seq_cst)); // O3
-    std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3
-    if (top < bottom) [[likely]]
-      return m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
-    T item = nullptr; // one item is left, or none: the owner races the thieves for it
-    const auto win = [&] {
-      return m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
-                                           std::memory_order_relaxed);
-    };
-    if (top == bottom && unless(bug::deque_last_item_unraced, [&] { return win(); }, true))
-      item = m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
-    m_bottom.store(old_bottom, std::memory_order_relaxed);
-    return item;
+    return take_below(bottom) ? m_own_ring.get()->at(bottom - 1).load(std::memory_order_relaxed)
+                              : nullptr;
+  }
+
+  /// Takes the newest item if it is this one. Returns whether it was taken. Owner only.
+  [[nodiscard]] WEFT_INLINE bool pop_if(T item) noexcept {
+    const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
+    return m_own_ring.get()->at(bottom - 1).load(std::memory_order_relaxed) == item && // or it was the item there
+           m_top.load(std::memory_order_relaxed) < bottom && take_below(bottom);
   }
 
   /// Returns the newest item, which a thief may have taken, or null. Owner only.
@@ -208,6 +203,24 @@ class work_deque {
     ring *const older;
     const std::unique_ptr<slot[]> slots;
   };
+
+  /// Takes the newest item, whose number is one less than `old_bottom`. Returns whether no thief was first; the
+  /// slot keeps the item until the next push.
+  WEFT_INLINE bool take_below(std::int64_t old_bottom) noexcept {
+    const std::int64_t bottom = old_bottom - 1;
+    m_bottom.store(bottom, order_unless(bug::deque_pop_unordered, std::memory_order_seq_cst)); // O3
+    std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3
+    if (top < bottom) [[likely]]
+      return true;
+    const auto win = [&] { // one item is left, or none: the owner races the thieves for it
+      return m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
+                                           std::memory_order_relaxed);
+    };
+    const bool is_taken =
+        top == bottom && unless(bug::deque_last_item_unraced, [&] { return win(); }, true);
+    m_bottom.store(old_bottom, std::memory_order_relaxed);
+    return is_taken;
+  }
 
   [[gnu::noinline, gnu::cold]] void grow() {
     const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);

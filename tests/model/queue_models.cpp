@@ -127,6 +127,41 @@ const passes<deque_once_each<1, 3, 3, 4>> w4{"deque_three_items"};
 const passes<deque_once_each<2, 2, 1, 2>> w5{"deque_two_thieves"};
 const passes<deque_once_each<2, 3, 1, 2>> w6{"deque_two_thieves_and_growth"};
 
+/// Lets the owner take the items that it looks for, of which a thief may have taken one: its slot still has it.
+struct deque_takes_what_it_names {
+  static constexpr int threads = 2;
+  item items[2];
+  work_deque<item *, P> deque{2};
+  item *got[2][3] = {};
+  void run(int t) {
+    if (t == 1) {
+      for (item *&mine : got[1])
+        if ((mine = deque.steal().item))
+          expect(mine->payload.get() == 1, "the item is whole");
+      return;
+    }
+    for (item &it : items) {
+      it.payload.set(1);
+      deque.push(&it);
+    }
+    expect(!deque.pop_if(&items[0]), "the item is not the newest");
+    for (int i = 1; i >= 0; --i)
+      if (deque.pop_if(&items[i]))
+        got[0][i] = &items[i];
+  }
+  void check() {
+    for (auto &mine : got)
+      for (item *it : mine)
+        if (it)
+          ++it->taken;
+    while (item *it = deque.pop())
+      ++it->taken;
+    for (item &it : items)
+      expect(it.taken == 1, "every item is taken once");
+  }
+};
+const passes<deque_takes_what_it_names> w9{"deque_takes_what_it_names"};
+
 /// Alternates push and pop, so that slots are reused and m_bottom goes up and down under the
 /// thieves.
 template <int Thieves>
