@@ -79,6 +79,8 @@ class heap {
     if (m_kept_bytes != bytes)
       return nullptr;
     m_kept_bytes = 0;
+    if (!m_kept)
+      __builtin_unreachable(); // there is one of these bytes: the caller need not look again
     return m_kept;
   }
 

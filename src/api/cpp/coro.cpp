@@ -61,10 +61,10 @@ void *coro_allocate_kept(std::size_t bytes) {
 }
 
 void coro_keep(void *frame, std::size_t bytes) noexcept {
-  heap *const mine = own_heap();
-  if (!mine) [[unlikely]]
+  const thread_context *const here = this_thread_context();
+  if (!here) [[unlikely]]
     return heap::deallocate(frame, nullptr);
-  mine->keep(frame, bytes);
+  here->memory->keep(frame, bytes);
 }
 
 void coro_go_on(runnable *goes_on) noexcept {
