@@ -36,8 +36,11 @@ class handle_base {
   void wait() const { task_wait_done(m_task); }
 
  protected:
-  void wait_and_rethrow() const {
-    task_wait_done(m_task);
+  void wait_and_rethrow() {
+    if (!m_task)
+      task_wait_done(nullptr); // throws
+    if (!task_wait_result(m_task))
+      return;
     if (std::exception_ptr e = task_take_exception(m_task))
       std::rethrow_exception(std::move(e));
   }

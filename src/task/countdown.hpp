@@ -17,6 +17,7 @@
 // Checked by  tests/model/completion_models.cpp: countdown_*
 #pragma once
 
+#include "base/mutant.hpp"
 #include "weft/config.hpp"
 
 #include <atomic>
@@ -30,6 +31,18 @@ template <class Word>
 [[nodiscard]] WEFT_INLINE bool take_away(Word &count, std::uint32_t n) noexcept {
   return count.load(std::memory_order_acquire) == n || // O1
          count.fetch_sub(n, std::memory_order_acq_rel) == n; // O2
+}
+
+/// Returns whether the caller has all shares, `n` of them. Then no other thread changes the count until the caller
+/// hands a share over.
+template <class Word>
+[[nodiscard]] WEFT_INLINE bool has_all(const Word &count, std::uint32_t n) noexcept {
+  return count.load(order_unless(bug::countdown_alone_relaxed, std::memory_order_acquire)) == n; // O1
+}
+/// Takes shares away, so that `n` are left, for a caller that has all of them.
+template <class Word>
+WEFT_INLINE void keep(Word &count, std::uint32_t n) noexcept {
+  count.store(n, std::memory_order_relaxed); // I1
 }
 
 } // namespace rt

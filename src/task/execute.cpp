@@ -99,7 +99,7 @@ WEFT_INLINE bool has_lean_end(const task &self) noexcept {
 }
 
 /// Ends the body of a task with a handle.
-WEFT_INLINE runnable *end_awaited(task &self, task *outer, body_on where) {
+WEFT_INLINE runnable *end_with_handle(task &self, task *outer, body_on where) {
   if (has_lean_end(self)) [[likely]]
     return end_signalled(self, outer, where);
   return end_body(self, outer, where);
@@ -149,14 +149,24 @@ WEFT_INLINE bool is_bare(const task &self) noexcept {
           reinterpret_cast<std::uintptr_t>(peek_extra(*same))) == 0;
 }
 
+/// Makes the task the current one of a worker that counts for its parent. Returns the task that was it.
+template <body_on Where>
+WEFT_INLINE task *enter(thread_context &here, task &self) noexcept {
+  if (Where == body_on::loop && here.counts_for != self.parent &&
+      unless(bug::parent_flushed_late, true, here.counted == 0)) [[unlikely]]
+    count_for(here, self.parent);
+  return std::exchange(here.current, &self);
+}
+
 /// Executes a task with a handle, or drops the entry that its waiter has left behind.
 template <body_on Where>
-WEFT_NOINLINE runnable *execute_entry(thread_context &here, task &self, task *outer) noexcept {
+WEFT_NOINLINE runnable *execute_entry(thread_context &here, task &self) noexcept {
+  task *const outer = enter<Where>(here, self);
   if (!take_entry(self.unsatisfied)) [[unlikely]]
     return drop_entry(here, self, outer);
   if (is_bare(self)) [[likely]] {
     run_body(self);
-    return end_awaited(self, outer, Where);
+    return end_with_handle(self, outer, Where);
   }
   run_marked<Where>(here, self);
   task_extra *const extra = peek_extra(self);
@@ -179,15 +189,11 @@ WEFT_INLINE bool prepare_body(thread_context &here, task &self) noexcept {
 
 template <body_on Where>
 WEFT_INLINE runnable *execute_on(thread_context &here, task &self) noexcept {
-  if (Where == body_on::loop && here.counts_for != self.parent &&
-      unless(bug::parent_flushed_late, true, here.counted == 0)) [[unlikely]]
-    count_for(here, self.parent);
-  task *const outer = here.current;
-  here.current = &self;
   // A left-behind entry comes while another thread runs the task, and sets flags.
-  if (self.has_meanwhile(detail::k_special | detail::k_tracked)) [[unlikely]] {
-    if (self.has_meanwhile(detail::k_tracked)) // a load of its own: no register for the common path
-      return execute_entry<Where>(here, self, outer);
+  if (self.has_meanwhile(detail::k_tracked)) [[unlikely]]
+    return execute_entry<Where>(here, self);
+  task *const outer = enter<Where>(here, self);
+  if (self.has_meanwhile(detail::k_special)) [[unlikely]] {
     if (is_bare(self)) [[likely]]
       run_body(self);
     else
@@ -236,6 +242,16 @@ WEFT_INLINE bool end_below_parent(task &self, task &outer, runnable *&successor)
   return true;
 }
 
+/// Ends the body of a task that a frame of `outer` has run.
+template <awaited_entry Entry>
+WEFT_INLINE runnable *end_below(task &self, task &outer) noexcept {
+  runnable *successor = nullptr;
+  if (has_lean_end(self) && end_below_parent<Entry>(self, outer, successor)) [[likely]]
+    return successor;
+  keep_for_completion<Entry>(self);
+  return end_with_handle(self, &outer, body_on::frame);
+}
+
 template <awaited_entry Entry>
 WEFT_INLINE runnable *execute_awaited_here(thread_context &here, task &self) noexcept {
   task *const outer = std::exchange(here.current, &self);
@@ -245,11 +261,7 @@ WEFT_INLINE runnable *execute_awaited_here(thread_context &here, task &self) noe
   else
     run_body(self); // here is as much stack as the task asks for
   outer->next = nullptr;
-  runnable *successor = nullptr;
-  if (has_lean_end(self) && end_below_parent<Entry>(self, *outer, successor)) [[likely]]
-    return successor;
-  keep_for_completion<Entry>(self);
-  return end_awaited(self, outer, body_on::frame);
+  return end_below<Entry>(self, *outer);
 }
 
 template <awaited_entry Entry>
@@ -285,6 +297,10 @@ runnable *execute_awaited(thread_context &here, task &self) noexcept {
 
 runnable *execute_claimed(thread_context &here, task &self) noexcept {
   return execute_for_waiter<awaited_entry::left_behind>(here, self);
+}
+
+runnable *end_awaited(task &self, task &outer) noexcept {
+  return end_below<awaited_entry::taken>(self, outer);
 }
 
 void flush_child_count(thread_context &here) {

@@ -29,6 +29,8 @@ enum class awaited_entry { none, taken, left_behind };
 [[nodiscard]] runnable *execute_awaited(thread_context &here, task &self) noexcept;
 /// Does the same for one whose entry was left behind.
 [[nodiscard]] runnable *execute_claimed(thread_context &here, task &self) noexcept;
+/// Does what follows the body of a task that ran on a frame of `outer`, which has the entry.
+[[nodiscard]] runnable *end_awaited(task &self, task &outer) noexcept;
 
 /// Counts the children that have ended where they are waited for. A thread that executes one task
 /// after the other on a loop of its own calls it before it does anything else.

@@ -24,6 +24,9 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::u
 /// Runs a task that is ready, and that the caller waits for, on the caller's stack, if the task may
 /// run there and no thread has begun it.
 void run_awaited(task &awaited);
+/// Waits for a task that is ready, in place if it may, through a handle that no other thread uses: if there is no
+/// other one, the run needs no atomic operation. Returns whether the task may have failed.
+[[nodiscard]] bool wait_as_holder(thread_context &here, task &awaited);
 /// Runs one ready item on top of a waiting frame whose worker has no stack to go on with, or
 /// yields.
 void get_by();

@@ -119,6 +119,10 @@ struct task : runnable {
   task(const body_ops &ops, task *parent, task_group *group) noexcept
       : runnable{ops.traits, nullptr}, ops(&ops), parent(parent), group(group), unsatisfied(0),
         references(1) {}
+  /// Makes a task with a handle, without accesses.
+  task(const body_ops &ops, task *parent, task_group *group, std::uint32_t claim) noexcept
+      : runnable{with_handle(ops.traits), nullptr}, ops(&ops), parent(parent), group(group), unsatisfied(claim),
+        references(2) {}
   /// Makes a task that represents a thread or a part of one. It has no body, and its reference is
   /// never dropped.
   explicit task(const char *name, task *parent = nullptr) noexcept
@@ -126,6 +130,11 @@ struct task : runnable {
     label = name;
     trace_id = 0;
     set(k_implicit);
+  }
+  /// Returns the traits of a task with a handle. As one word: GCC would change the flag alone, byte by byte.
+  [[nodiscard]] static runnable_traits with_handle(const runnable_traits &of) noexcept {
+    constexpr auto flag = std::bit_cast<std::uint64_t>(runnable_traits{kind{}, k_tracked, 0, 0});
+    return std::bit_cast<runnable_traits>(std::bit_cast<std::uint64_t>(of) | flag);
   }
   [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
   /// Returns the same for a task whose body may be running, failing or ending on another thread.
@@ -138,6 +147,14 @@ struct task : runnable {
       return std::bit_cast<std::uint64_t>(runnable_traits{k, f, p, n});
     };
     return (bits(what, flags, priority, 0) & bits(kind{}, but, -1, 0)) == 0;
+  }
+  /// Returns, in one comparison, whether the task has no accesses, no priority, none of these flags, and is
+  /// confined to no workers.
+  [[nodiscard]] bool is_simple(std::uint8_t but) const noexcept {
+    constexpr auto bits = [](kind k, std::uint8_t f, std::int16_t p, std::uint32_t n) {
+      return std::bit_cast<std::uint64_t>(runnable_traits{k, f, p, n});
+    };
+    return (bits(what, flags, priority, extent) & bits(kind{0xFC}, but, -1, ~0U)) == 0;
   }
   /// Returns, in one comparison, whether its children take the general path: the task is final, or
   /// confined to some workers.

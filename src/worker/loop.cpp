@@ -20,6 +20,7 @@
 #include "ult/stack_switch.hpp"
 #include "worker/functions.hpp"
 #include "worker/idle_workers.hpp"
+#include "worker/in_place.hpp"
 #include "worker/search.hpp"
 
 #include <algorithm>
@@ -29,9 +30,6 @@
 namespace weft::inline v0 {
 namespace rt {
 namespace {
-
-constexpr std::size_t k_stack_reserve =
-    24 << 10; // a task is run in place only with this much stack left
 
 /// Returns the newest own task, unless something goes before it. It is the common case of look().
 WEFT_INLINE runnable *next_own(worker &w) {
@@ -63,16 +61,6 @@ WEFT_INLINE bool goes_first(worker &w, const runnable &item) {
     return false;
   return the_runtime().plain_odds.load(std::memory_order_relaxed) == UINT32_MAX ||
          goes_first_of_all(w, item);
-}
-
-template <class F>
-runnable *timed(worker &w, const task &body, F run) noexcept {
-  const timed_task t =
-      begin_timed(*w.counts, w.time, {body.label, body.ops ? body.ops->closure : nullptr});
-  runnable *next = run();
-  worker &now = *this_worker_or_null(); // the thread may have changed
-  end_timed(t, *now.counts, now.time);
-  return next;
 }
 
 WEFT_COLD runnable *execute_round_timed(worker &w, runnable &item) noexcept {
@@ -316,123 +304,6 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::u
   } while (r);
   end_gap(*w->counts, w->time);
   return true;
-}
-
-namespace {
-
-constexpr std::size_t k_kept_free = 16 << 10; // stack below a body that is run in place
-
-/// Returns whether the stack of the caller has room for what the task asks for.
-bool has_room_for(const worker &w, const task &t) noexcept {
-  const task_extra *const extra = peek_extra(t);
-  const std::size_t asked = extra ? extra->stack_bytes : 0;
-  return stack_left(w) >= std::max(k_stack_reserve, asked + k_kept_free);
-}
-
-/// Returns whether the task may run on the frame of the current task. It may suspend there and go on
-/// on any worker of its set, and then the frame goes on at that worker.
-bool may_run_here(const worker &w, const task &t) noexcept {
-  const unsigned set = t.confinement();
-  const unsigned mine = w.current->confinement();
-  return set == mine || (mine == 0 && the_runtime().confined.serves(w.id, set));
-}
-
-/// Says whether the frame is on a thread's own stack, or in a call from there.
-bool is_on_own_stack(const worker &w) noexcept {
-  return !w.pool_stack || root_of(*w.pool_stack)->home;
-}
-
-/// Takes the task out of the worker's own queue if it is the newest there.
-WEFT_INLINE bool pop_newest(worker &w, const task &t) noexcept {
-  work_deque<runnable *> *const own = w.own.deque;
-  if (!own || own->newest() != &t)
-    return false;
-  runnable *const taken = own->pop();
-  if (taken == &t)
-    return true;
-  if (taken) // a thief took the task meanwhile, and the queue has room for what is put back
-    own->push(taken);
-  return false;
-}
-
-WEFT_NOINLINE bool take_newest(worker &w, const task &t) noexcept { return pop_newest(w, t); }
-
-/// Drops the newest entries of the worker's own queue while they are such as a waiter left behind:
-/// else a tree whose nodes wait for their children in the order of the spawns piles them up. Returns
-/// whether there were any.
-WEFT_NOINLINE bool drop_left_behind(worker &w) noexcept {
-  work_deque<runnable *> *const own = w.own.deque;
-  bool any = false;
-  while (runnable *const taken = own->pop()) {
-    auto *const t = taken->base() == runnable::kind::task ? static_cast<task *>(taken) : nullptr;
-    if (!t || !t->has_meanwhile(detail::k_tracked) || !is_left_behind(t->unsatisfied) ||
-        take_entry(t->unsatisfied)) {
-      own->push(taken); // there was room for it
-      break;
-    }
-    drop_references(*t, 1);
-    any = true;
-  }
-  w.live_below = own->bottom();
-  return any;
-}
-
-/// Returns whether the newest entry may be one that was left behind. A waiter leaves entries behind
-/// below the newest one, so none comes to the top until the size changes; an entry that a waiter on
-/// another worker leaves behind stays until the next look.
-bool may_be_left_behind(const worker &w) noexcept {
-  return w.own.deque && w.own.deque->bottom() != w.live_below;
-}
-
-/// Begins an open task in place of its entry in a queue. Returns none if another thread was first.
-WEFT_INLINE awaited_entry begin_awaited(worker &w, task &t) noexcept {
-  bool has_entry = pop_newest(w, t);
-  if (!has_entry && may_be_left_behind(w) && drop_left_behind(w))
-    has_entry = take_newest(w, t);
-  if (has_entry) {
-    const own_entry what = use_own_entry(t.unsatisfied);
-    if (what == own_entry::left_behind)
-      drop_references(t, 1);
-    else if (what == own_entry::of_later_run)
-      w.own.deque->push(&t); // there was room for it
-    return what == own_entry::begun ? awaited_entry::taken : awaited_entry::none;
-  }
-  return claim(t.unsatisfied) ? awaited_entry::left_behind // O2 of claim_word.hpp
-                              : awaited_entry::none;
-}
-
-/// Runs a task that the caller has begun.
-template <awaited_entry Entry>
-WEFT_INLINE void run_begun(worker &w, task &awaited) {
-  count(w.counts->executed);
-  count(w.counts->ran_in_wait);
-  const auto run = [&] {
-    return Entry == awaited_entry::taken ? execute_awaited(w, awaited)
-                                         : execute_claimed(w, awaited);
-  };
-  runnable *const successor = --w.time.until == 0 ? timed(w, awaited, run) : run();
-  worker &now = *this_worker_or_null(); // the thread may have changed
-  end_gap(*now.counts, now.time);
-  if (successor)
-    enqueue(&now, *successor, origin::fresh);
-}
-
-} // namespace
-
-void run_awaited(task &awaited) {
-  worker &w = *this_worker_or_null();
-  // As in help(): on a thread's own stack only that thread could continue the task.
-  if (w.in_callback || is_on_own_stack(w) || !has_room_for(w, awaited) ||
-      !may_run_here(w, awaited) || the_runtime().ready->choose(2) != 0)
-    return;
-  switch (begin_awaited(w, awaited)) {
-  case awaited_entry::none:
-    return;
-  case awaited_entry::taken:
-    return run_begun<awaited_entry::taken>(w, awaited);
-  case awaited_entry::left_behind:
-    return run_begun<awaited_entry::left_behind>(w, awaited);
-  }
 }
 
 void run_job(worker &w, runnable &item) {

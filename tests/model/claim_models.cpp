@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/wait/claim_word.hpp, waiter_list.hpp and hand_over.hpp. One thread begins a task, its
-// block is freed once, and a waiter is either fired or taken back. `begin`, `end` and `drop` are images of the code
-// around the words.
+// Models of src/task/wait/claim_word.hpp, waiter_list.hpp and hand_over.hpp, and of countdown.hpp beside them. One
+// thread begins a task, its block is freed once, and a waiter is either fired or taken back. `begin`, `end` and `drop`
+// are images of the code around the words.
 #include "checker/models.hpp"
 
 #include "task/countdown.hpp"
@@ -246,6 +246,74 @@ struct claim_of_deferred {
   void check() {}
 };
 const passes<claim_of_deferred> c4{"claim_of_deferred"};
+
+// --- the lone waiter
+
+/// Says which look at the references the waiter does that has the entry.
+enum class looks { both, before_the_body };
+/// Says what becomes of the other handle.
+enum class other { goes_before, comes_from_the_body };
+
+/// Has a waiter with the entry and one handle, which acts alone if it finds no other one: a thread waits through
+/// another handle, or gives that up, and drops the handle; or the body hands one to a thread.
+template <other How, looks Which = looks::both>
+struct lone_waiter {
+  static constexpr int threads = 2;
+  static constexpr bool from_body = How == other::comes_from_the_body;
+  model_atomic<std::uint32_t> word{k_open};
+  model_atomic<std::uint32_t> references{from_body ? 2 : 3};
+  model_atomic<int> handed{!from_body};
+  waiters::word done{nullptr};
+  model_var<int> block{0}, begun{0};
+
+  void drop() {
+    if (take_away(references, 1))
+      block.set(2); // frees it
+  }
+  void body() {
+    begun.set(begun.get() + 1);
+    if (!from_body)
+      return;
+    references.fetch_add(1, relaxed);
+    handed.store(1, release);
+  }
+  void run(int t) {
+    if (t == 1)
+      return wait_through_another_handle();
+    const bool is_alone = has_all(references, 2);
+    if (is_alone)
+      begin_alone(word);
+    else
+      expect(use_own_entry(word) == own_entry::begun, "the entry is the waiter's");
+    body();
+    if (is_alone && (Which == looks::before_the_body || (has_all(references, 2) && !done.load(relaxed)))) {
+      waiters::raise_unshared(done, token());
+      keep(references, 1);
+    } else {
+      fire_all(done);
+      drop();
+    }
+    drop(); // the handle
+  }
+  void wait_through_another_handle() {
+    P::await(handed, [](int h) { return h == 1; }, acquire);
+    model_node mine;
+    mine.written.set(1);
+    if (waiters::attach(done, mine) && (from_body || !waiters::detach(done, mine)))
+      wait_until_fired(mine);
+    static_cast<void>(block.get());
+    drop();
+  }
+  void check() {
+    expect(begun.get() == 1, "the body is run once");
+    expect(waiters::is_token(done.load(relaxed)), "the end is known");
+    expect(block.get() == 2, "the block is freed");
+  }
+};
+const passes<lone_waiter<other::goes_before>> l1{"claim_alone"};
+const passes<lone_waiter<other::comes_from_the_body>> l2{"claim_alone_until_the_body"};
+const fails<lone_waiter<other::comes_from_the_body, looks::before_the_body>> l3{
+    "claim_alone_that_looks_once", ""};
 
 // --- waiters
 

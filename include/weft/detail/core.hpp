@@ -151,7 +151,7 @@ WEFT_API void task_submit_regions(task *t, const submission &submitted);
 inline void *storage(task *t) noexcept { return reinterpret_cast<char *>(t) + k_storage_offset; }
 
 WEFT_API void task_wait_done(task *t); // body and events
-/// Waits for a task that is there. Returns whether it may have thrown.
+/// Waits for a task that is there, through a handle that no other thread uses. Returns whether it may have thrown.
 [[nodiscard]] WEFT_API bool task_wait_result(task *t);
 /// Says of the running task that its closure needs no destructor any more, and its result none.
 WEFT_API void task_holds_no_closure(void *storage) noexcept;

@@ -266,9 +266,15 @@ std::size_t state_bytes(const body_ops &ops) noexcept {
   return task::block_bytes(ops, 0) + sizeof(state_link);
 }
 
-WEFT_NOINLINE void *allocate_state(const body_ops &ops, const char *label) {
+WEFT_INLINE task *make_state(void *block, const body_ops &ops, const char *label) noexcept {
+  auto *const t = ::new (block) task(ops, nullptr, nullptr, 0);
+  t->label = label;
+  return t;
+}
+
+WEFT_NOINLINE task *state_create_general(const body_ops &ops, const char *label) {
   if (void *const block = this_worker().memory->allocate(state_bytes(ops)))
-    return block;
+    return make_state(block, ops, label);
   throw_error(errc::out_of_resources, "no memory for the state of a %s", label);
 }
 
@@ -276,14 +282,10 @@ WEFT_NOINLINE void *allocate_state(const body_ops &ops, const char *label) {
 
 task *state_create(const body_ops &ops, const char *label) {
   const thread_context *const here = this_thread_context();
-  void *block = here ? here->memory->allocate_fast(state_bytes(ops)) : nullptr;
+  void *const block = here ? here->memory->allocate_fast(state_bytes(ops)) : nullptr;
   if (!block) [[unlikely]]
-    block = allocate_state(ops, label);
-  auto *const t = ::new (block) task(ops, nullptr, nullptr);
-  t->label = label;
-  t->set(k_tracked);
-  t->references.store(2, std::memory_order_relaxed); // O1 of countdown.hpp: not shared yet
-  return t;
+    return state_create_general(ops, label); // a tail call: the other way needs no stack
+  return make_state(block, ops, label);
 }
 
 bool state_begin(task *t) noexcept {

@@ -423,18 +423,28 @@ void refuse_accesses(std::size_t count) {
 
 namespace {
 
-WEFT_INLINE task *create(const body_ops &ops, std::size_t accesses, task_group *group) {
-  thread_context *e = this_thread_context();
-  void *block = e ? e->memory->allocate_fast(task::block_bytes(ops, accesses)) : nullptr;
-  if (!block) [[unlikely]]
-    return task_create_general(ops, accesses, group); // a tail call: the other way needs no stack
-  return ::new (block) task(ops, e->current, group);
+/// Allocates the block of a task in the common way, by which no trace is written. Returns null if the general way
+/// has to be gone.
+WEFT_INLINE void *allocate(const thread_context *here, const body_ops &ops, std::size_t accesses) {
+  return here ? here->memory->allocate_fast(task::block_bytes(ops, accesses)) : nullptr;
+}
+
+WEFT_NOINLINE task *create_tracked_general(const body_ops &ops, task_group *group) {
+  task *const t = task_create_general(ops, 0, group);
+  t->set(k_tracked);
+  t->references.store(2, std::memory_order_relaxed); // O1 of countdown.hpp: not shared yet
+  t->unsatisfied.store(k_open, std::memory_order_relaxed); // O1 of claim_word.hpp: likewise
+  return t;
 }
 
 } // namespace
 
 task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) {
-  return create(ops, accesses, group);
+  const thread_context *const here = this_thread_context();
+  void *const block = allocate(here, ops, accesses);
+  if (!block) [[unlikely]]
+    return task_create_general(ops, accesses, group); // a tail call: the other way needs no stack
+  return ::new (block) task(ops, here->current, group);
 }
 
 task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_options &options) {
@@ -451,11 +461,11 @@ task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_op
 }
 
 task *task_create_tracked(const body_ops &ops, task_group *group) {
-  task *const t = create(ops, 0, group);
-  t->set(k_tracked);
-  t->references.store(2, std::memory_order_relaxed); // O1 of countdown.hpp: not shared yet
-  t->unsatisfied.store(k_open, std::memory_order_relaxed); // O1 of claim_word.hpp: likewise
-  return t;
+  const thread_context *const here = this_thread_context();
+  void *const block = allocate(here, ops, 0);
+  if (!block) [[unlikely]]
+    return create_tracked_general(ops, group);
+  return ::new (block) task(ops, here->current, group, k_open);
 }
 
 void task_abandon(task *self) noexcept {
@@ -673,11 +683,13 @@ WEFT_NOINLINE bool wait_for_result(task &awaited) {
 
 } // namespace
 
-bool task_wait_result(task *self) {
+bool task_wait_result(task *self) { // tail calls: the common way needs no stack here
   thread_context *const here = this_thread_context();
-  if (!here || !is_raised(self->done_word, k_done))
-    return wait_for_result(*self); // a tail call: the other way needs no stack
-  return end_wait_for_task(*self, here);
+  if (here && is_raised(self->done_word, k_done))
+    return end_wait_for_task(*self, here);
+  if (here && is_open(self->unsatisfied) && !g_was_forked) [[likely]]
+    return wait_as_holder(*here, *self);
+  return wait_for_result(*self);
 }
 
 void task_wait_done(task *self) {

@@ -19,13 +19,17 @@
 //             and its entry is left behind. k_deferred: in no queue, for the first waiter. The
 //             messages that post a task's end to managers count in the word, too; so a task whose
 //             entry is left behind posts none (may_post).
-// Invariants  I1  A thread leaves k_open by a compare-exchange only, so one thread begins the task.
+// Invariants  I1  A thread leaves k_open by a compare-exchange, or alone (I4); so one thread begins the task.
 //             I2  An entry that finds k_claimed is the one that was left behind, or it is the entry
 //                 of a later run of the same task (its destructor, for example) and the one left
 //                 behind is still queued. Either entry may be dropped in place of the other: both
 //                 refer to the same block, and the exchange lets one of them be dropped.
 //             I3  The reference of an entry that is left behind keeps the block. Nothing else of
 //                 the task may be alive: neither its parent nor its closure.
+//             I4  A waiter that has the entry, and finds all references its own (has_all of
+//                 countdown.hpp), is the one thread that knows the task: it calls begin_alone. Its body
+//                 may hand the task on; so the waiter looks at the references again behind the body,
+//                 before it ends the task alone, too.
 // Orders      O1  k_open is stored, release, with O2: the waiter sees what the predecessors of the
 //                 task wrote, and the task as it was announced.
 //             O2  the compare-exchange of claim, acquire, with O1 and O3.
@@ -129,6 +133,12 @@ template <class Word>
     return own_entry::begun;
   const bool runs = unless(bug::claim_own_entry_kept, [&word] { return take_entry(word); });
   return runs ? own_entry::of_later_run : own_entry::left_behind;
+}
+
+/// Begins the task for a waiter that has the entry, and all references of the task (I4).
+template <class Word>
+void begin_alone(Word &word) noexcept {
+  word.store(k_started, std::memory_order_relaxed);
 }
 
 /// Keeps waiters from the task whose entry the caller has. False: there is nothing to let go.

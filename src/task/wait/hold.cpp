@@ -8,7 +8,6 @@
 
 namespace weft::inline v0 {
 namespace rt {
-namespace {
 
 void fire_after(waiter *self, firing &all) noexcept {
   auto &node = *static_cast<detail::after_node *>(self);
@@ -34,9 +33,9 @@ WEFT_NOINLINE bool attach_to_root(detail::after_node &node) noexcept {
   return false;
 }
 
+std::uint32_t attach_all(task &held, detail::after_node *nodes, std::size_t count,
 } // namespace
 
-std::uint32_t attach_all(task &held, detail::after_node *nodes, std::size_t count,
                          std::atomic<std::uint32_t> &left) noexcept {
   std::uint32_t ended = 0;
   for (detail::after_node *n = nodes; n != nodes + count; ++n) {

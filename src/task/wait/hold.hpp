@@ -4,7 +4,9 @@
 // counts its accesses as one more.
 #pragma once
 
+#include "task/countdown.hpp"
 #include "task/task.hpp"
+#include "task/wait/claim_word.hpp"
 #include "task/wait/waiters.hpp"
 
 namespace weft::inline v0 {

@@ -5,7 +5,7 @@
 // Roles       Waiter: attach; detach, by the waiter or by a thread that acts for it (the clock, a
 //             stop callback). Any number.
 //             Signaller: one at a time; it calls raise, and then fires each node; or raise_alone first,
-//             after which, if it succeeds, it touches nothing.
+//             after which, if it succeeds, it touches nothing; or raise_unshared.
 //             Observer: is_raised.
 // Word        null; the newest node; a token (1 or 2) once it was raised. Bit k_locked is set, with
 //             the newest node, while a detach looks for its node.
@@ -25,6 +25,9 @@
 //                 links.
 //             O5  detach clears k_locked, store release, with O3 and O4: the links are those that
 //                 it left. A detach that finds the word raised needs no order: the signaller acts.
+//             O6  raise_unshared, relaxed: a thread that learns of the word later learns of it from this one, by
+//                 what hands the word on. What other threads did with the word before is over: the
+//                 caller's look at the references (O1 of countdown.hpp) shows that.
 // Progress    raise and attach are lock-free, except while a detach walks the list: then they spin.
 //             A detach walks over the waiters that came after its own.
 // Reclamation A signaller reads the next link of a node before it fires the node. To fire it is the
@@ -106,6 +109,11 @@ struct waiter_list {
     return list.compare_exchange_strong(
         none, token, order_unless(bug::waiters_relaxed, std::memory_order_release),
         std::memory_order_relaxed); // O3
+  }
+
+  /// Raises the token of a list without nodes, for a thread that no other one knows the word of.
+  static void raise_unshared(word &list, void *token) noexcept {
+    list.store(token, std::memory_order_relaxed); // O6
   }
 
   /// Raises the token. Returns the nodes that were attached, the oldest first, for the caller to

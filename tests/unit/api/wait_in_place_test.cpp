@@ -310,6 +310,42 @@ TEST(wait_in_place, makes_ready_what_waits_for_the_task) {
   });
 }
 
+TEST(wait_in_place, ends_behind_what_the_body_leaves_to_others) {
+  in_task([] {
+    for (int i = 0; i != 200; ++i) {
+      std::atomic<bool> is_sent{false}, has_child_run{false};
+      std::thread sender;
+      auto h = weft::spawn([&] {
+        weft::this_task::increase_events();
+        sender = std::thread([&, self = weft::this_task::self()] {
+          is_sent = true;
+          weft::decrease_events(self);
+        });
+        weft::spawn([&] { has_child_run = true; });
+        return 1;
+      });
+      EXPECT_EQ(h.get(), 1);
+      EXPECT_TRUE(is_sent);
+      sender.join();
+      weft::taskwait();
+      EXPECT_TRUE(has_child_run);
+    }
+  });
+}
+
+TEST(wait_in_place, passes_on_the_end_to_a_task_that_comes_after) {
+  in_task([] {
+    for (int i = 0; i != 200; ++i) {
+      bool is_over = false;
+      auto h = weft::spawn([] { return 1; });
+      weft::spawn([&] { is_over = true; }, weft::after(h));
+      EXPECT_EQ(h.get(), 1);
+      weft::taskwait();
+      EXPECT_TRUE(is_over);
+    }
+  });
+}
+
 /// Counts its objects, so that a test sees whether closures and results are destroyed once.
 struct counted {
   explicit counted(std::atomic<int> &n) : alive(&n) { ++*alive; }
