@@ -7,6 +7,7 @@
 #include "task/locals.hpp"
 #include "task/pending.hpp"
 #include "task/ready.hpp"
+#include "task/wait/hold.hpp"
 
 #include <utility>
 
@@ -71,19 +72,38 @@ runnable *end_with_accesses(task &self, task *outer, body_on where) {
   return ready.empty() ? nullptr : first_of(ready);
 }
 
-runnable *end_signalled(task &self, task *outer, body_on where) {
+namespace {
+
+/// Returns a task for the caller to run: `next`, or the first of the list; the others are enqueued.
+WEFT_INLINE runnable *next_of(runnable *next, ready_list &ready) {
+  if (ready.empty()) [[likely]]
+    return next;
+  if (!next)
+    return first_of(ready);
+  enqueue_all(ready);
+  return next;
+}
+
+} // namespace
+
+runnable *end_signalled(task &self, task *outer, body_on where) noexcept {
   this_thread_context()->current = outer; // the thread may have changed
   ready_list ready;
-  signal_done(self, ready);
+  runnable *next = nullptr; // or `ready` has what may run now
+  unless(bug::done_not_signalled, [&] {
+    waiter *const first = task_waiters::raise(self.done_word, k_done);
+    if (first && !(next = release_only_waiter(*first)))
+      fire_list(first, ready);
+  });
   if (!destroy_closure(self, 0, completed::by_its_body)) [[unlikely]]
-    return first_of(ready);
+    return next_of(next, ready);
   thread_context &now = *this_thread_context(); // likewise
   if (peek_extra(self))
       [[unlikely]] // made by the destructor, or by a thread that asks the task to stop
     complete(self, completed::by_its_body, 0, counter_of(self.parent, outer, where), ready);
   else
     finish<true>(now, self, group_of(self), 0, where, outer);
-  return ready.empty() ? nullptr : first_of(ready);
+  return next_of(next, ready);
 }
 
 runnable *end_general(task &self, task *outer, body_on where) {

@@ -15,7 +15,7 @@ WEFT_NOINLINE runnable *end_member(task &self, task *outer, body_on where);
 /// Ends a task that has several accesses, regions, or had children with accesses.
 WEFT_NOINLINE runnable *end_with_accesses(task &self, task *outer, body_on where);
 /// Ends a task with a handle, and without accesses, children and an extra block.
-WEFT_NOINLINE runnable *end_signalled(task &self, task *outer, body_on where);
+WEFT_NOINLINE runnable *end_signalled(task &self, task *outer, body_on where) noexcept;
 /// Returns whether the run ends in some other way than the task: a coroutine waits, for example.
 WEFT_INLINE bool goes_again(const task &self, const task_extra &extra) noexcept {
   return extra.instead_of_end && !extra.only_destructor && !self.has(detail::k_cancelled);

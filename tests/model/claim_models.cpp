@@ -343,6 +343,27 @@ struct waiters_come_and_go {
   }
   void check() { expect(waiters::is_token(list.load(relaxed)), "the word stays raised"); }
 };
+/// Has a waiter that takes itself for the first one, and the end of the task, or another waiter before that.
+template <int Others>
+struct waiters_first {
+  static constexpr int threads = 2 + Others;
+  waiters::word list{nullptr};
+  model_var<int> result{0};
+  void run(int t) {
+    if (t == 0) {
+      result.set(1);
+      return fire_all(list);
+    }
+    model_node mine;
+    mine.written.set(1);
+    if ((t == 1 && waiters::attach_first(list, mine)) || waiters::attach(list, mine))
+      wait_until_fired(mine);
+    expect(result.get() == 1, "what was done before the end is seen after it");
+  }
+  void check() { expect(waiters::is_token(list.load(relaxed)), "the word stays raised"); }
+};
+const passes<waiters_first<0>> w7{"waiters_first"};
+const passes<waiters_first<1>> w8{"waiters_first_of_two"};
 const passes<waiters_come_and_go<1, 0>> w1{"waiters_one"};
 const passes<waiters_come_and_go<0, 1>> w2{"waiters_one_leaves"};
 const passes<waiters_come_and_go<1, 1>> w3{"waiters_one_of_two_leaves"};

@@ -100,7 +100,7 @@ struct future_access {
   /// Does what get() does with a future that is ready.
   template <class T>
   static decltype(auto) value(future<T> &before) {
-    return before.take();
+    return before.take(task_has_failed(before.m_state));
   }
   template <class T>
   static decltype(auto) value(const shared_future<T> &before) {

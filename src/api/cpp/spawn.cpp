@@ -601,9 +601,8 @@ bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
   return false;
 }
 
-} // namespace
-
-void task_submit_after(task *self, after_node *nodes, std::size_t count_of_nodes) {
+/// Submits a task that waits for others, and that may ask for anything.
+WEFT_NOINLINE void submit_after_general(task *self, after_node *nodes, std::size_t count_of_nodes) {
   if (prepare_waiting(*self, nodes, count_of_nodes))
     return task_submit(self);
   worker &here = *this_worker_or_null();
@@ -621,6 +620,29 @@ void task_submit_after(task *self, after_node *nodes, std::size_t count_of_nodes
   if (announce_ready(*self))
     enqueue(this_worker_or_null(), *self, origin::fresh);
   end_waiting_spawn();
+}
+
+/// Ends the submission of a task that waits for no other one any more.
+WEFT_NOINLINE void submit_announced(task *self) {
+  if (announce_ready(*self))
+    enqueue(this_worker_or_null(), *self, origin::fresh);
+  end_waiting_spawn();
+}
+
+} // namespace
+
+void task_submit_after(task *self, after_node *nodes, std::size_t count_of_nodes) {
+  worker &here = *this_worker_or_null();
+  task &parent = *self->parent;
+  const task *const before = count_of_nodes == 1 ? nodes->before : nullptr;
+  if (!before || before->unsatisfied.load(std::memory_order_relaxed) == k_deferred ||
+      !is_fast(*self, parent, k_special | k_undeferred) || here.trace) [[unlikely]]
+    return submit_after_general(self, nodes, count_of_nodes);
+  count_fast_spawn(here, *self, parent);
+  self->unsatisfied.store(1, std::memory_order_relaxed); // O1 of countdown.hpp: not shared yet
+  if (!attach_after(*nodes, *self, self->unsatisfied)) [[unlikely]]
+    return submit_announced(self);
+  end_waiting_spawn(); // the task may be gone
 }
 
 void task_submit_shared(task *self) {

@@ -20,30 +20,22 @@ void fire_after(waiter *self, firing &all) noexcept {
   all.ready.push_back(&held);
 }
 
-/// Attaches to a task without a parent. A state is listed before the node is there, so that its
-/// ender finds it; if the state has ended, the ender may have looked before.
-WEFT_NOINLINE bool attach_to_root(detail::after_node &node) noexcept {
+bool attach_further(detail::after_node &node) noexcept {
   task &before = *node.before;
-  if (!is_state(before))
+  if (before.parent || !is_state(before))
     return task_waiters::attach(before.done_word, node);
-  enter_state(before);
+  enter_state(before); // before the node is there, so that the state's ender finds it
   if (task_waiters::attach(before.done_word, node))
     return true;
-  remove_state(before);
+  remove_state(before); // it has ended, and its ender may have looked before
   return false;
 }
 
 std::uint32_t attach_all(task &held, detail::after_node *nodes, std::size_t count,
-} // namespace
-
                          std::atomic<std::uint32_t> &left) noexcept {
   std::uint32_t ended = 0;
   for (detail::after_node *n = nodes; n != nodes + count; ++n) {
-    n->fire = &fire_after;
-    n->held = &held;
-    n->left = &left;
-    if (!(n->before->parent ? task_waiters::attach(n->before->done_word, *n) : attach_to_root(*n)))
-      ++ended;
+    ended += !attach_after(*n, held, left);
   }
   return ended;
 }

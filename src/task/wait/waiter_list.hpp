@@ -2,8 +2,8 @@
 // A word that several waiters wait for: the end of a task, or the value of a promise. The nodes of
 // the list live in the waiters, so waiting allocates nothing and can be undone.
 //
-// Roles       Waiter: attach; detach, by the waiter or by a thread that acts for it (the clock, a
-//             stop callback). Any number.
+// Roles       Waiter: attach, or attach_first and then, if it did nothing, attach; detach, by the waiter
+//             or by a thread that acts for it (the clock, a stop callback). Any number.
 //             Signaller: one at a time; it calls raise, and then fires each node; or raise_alone first,
 //             after which, if it succeeds, it touches nothing; or raise_unshared.
 //             Observer: is_raised.
@@ -73,6 +73,15 @@ struct waiter_list {
               std::memory_order_acquire)) // O1, else O3
         return true;
     }
+  }
+
+  /// Adds the first node, if the list is empty and was not raised. False: nothing was done, and attach() is called.
+  [[nodiscard]] static bool attach_first(word &list, Node &node) noexcept {
+    void *none = nullptr;
+    Link::set(node, nullptr);
+    return list.compare_exchange_strong(
+        none, &node, order_unless(bug::waiter_attach_relaxed, std::memory_order_release),
+        std::memory_order_relaxed); // O1
   }
 
   /// Takes an attached node back. True: no signaller fires it. False: a signaller has taken it.
