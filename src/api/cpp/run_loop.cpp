@@ -4,8 +4,9 @@
 // Roles       The caller: runs alone, then publishes the rest. A helper: a worker that has taken a
 //             branch that a participant has pushed. Both are participants of a published loop.
 // Word        parts[i].range: the chunks of a part (weft/detail/chunk_range.hpp). parts[i].taken:
-//             a participant owns the part. used: parts behind it have had no chunks. thieves: so many
-//             look for chunks. stopped: no block is given out any more.
+//             a participant owns the part. used: parts behind it have had no chunks; a hint, because a
+//             participant that sees an older value takes nothing from a part that its owner runs to the
+//             end. thieves: so many look for chunks. stopped: no block is given out any more.
 // Invariants  I1  A participant owns one part from its begin to its end, and no other participant
 //                 owns it. There are as many parts as participants at most.
 //             I2  A participant pushes one branch for the next helper at most: before its first
