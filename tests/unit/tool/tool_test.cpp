@@ -441,20 +441,11 @@ bool write_program_of(const std::string &loader, const std::string &file) {
 }
 
 #if defined(__x86_64__)
-// The loader of another C library runs a program that LD_TRACE_LOADED_OBJECTS is to keep from running.
-TEST_F(weft_tool, run_and_doctor_ask_no_loader_that_would_run_the_program) {
-  const test::fake_tree tree;
-  const std::string name = "/tmp/ld" + std::to_string(getpid() % 1000), file = tree.root() + "/program",
-                    mark = tree.root() + "/mark";
-  if (!write_program_of(name, file))
-    GTEST_SKIP() << "/bin/true names no loader near its beginning";
-  // Appends a byte to the mark, whatever it is to load.
-  const std::string code("\xb8\x02\x00\x00\x00" // open
-                         "\x48\x8d\x3d\x2d\x00\x00\x00\xbe\x41\x04\x00\x00\xba\x80\x01\x00\x00\x0f\x05\x89\xc7"
-                         "\xb8\x01\x00\x00\x00" // write
-                         "\x48\x8d\x35\x13\x00\x00\x00\xba\x01\x00\x00\x00\x0f\x05"
-                         "\xb8\x3c\x00\x00\x00\x31\xff\x0f\x05" // exit
-                         "\x90\x90\x90", 57);
+/// Writes a loader that becomes the program `then`, whatever it is to load.
+void write_loader_of_another_library(const std::string &file, const std::string &then) {
+  const std::string code("\x48\x8b\x0c\x24\x48\x8d\x74\x24\x08\x48\x8d\x54\xcc\x10" // argv, envp
+                         "\x48\x8d\x3d\x13\x00\x00\x00\xb8\x3b\x00\x00\x00\x0f\x05" // execve
+                         "\xb8\x3c\x00\x00\x00\xbf\x7e\x00\x00\x00\x0f\x05", 40); // exit
   struct {
     Elf64_Ehdr head{};
     Elf64_Phdr part{};
@@ -470,20 +461,42 @@ TEST_F(weft_tool, run_and_doctor_ask_no_loader_that_would_run_the_program) {
   elf.head.e_phnum = 1;
   elf.part.p_type = PT_LOAD;
   elf.part.p_flags = PF_R | PF_X;
-  elf.part.p_filesz = elf.part.p_memsz = sizeof elf + code.size() + mark.size() + 1;
+  elf.part.p_filesz = elf.part.p_memsz = sizeof elf + code.size() + then.size() + 1;
   elf.part.p_align = 4096;
-  std::ofstream(name, std::ios::binary)
-      << std::string(reinterpret_cast<const char *>(&elf), sizeof elf) << code << mark << '\0';
-  chmod(name.c_str(), 0755);
+  std::ofstream(file, std::ios::binary)
+      << std::string(reinterpret_cast<const char *>(&elf), sizeof elf) << code << then << '\0';
+  chmod(file.c_str(), 0755);
+}
+
+// The loader of another C library runs a program that LD_TRACE_LOADED_OBJECTS is to keep from running,
+// and cannot load libraries that are made for glibc.
+TEST_F(weft_tool, run_and_doctor_ask_no_loader_that_would_run_the_program) {
+  const test::fake_tree tree;
+  const std::string name = "/tmp/ld" + std::to_string(getpid() % 1000), file = tree.root() + "/program",
+                    then = tree.root() + "/then", mark = tree.root() + "/mark";
+  if (!write_program_of(name, file))
+    GTEST_SKIP() << "/bin/true names no loader near its beginning";
+  write_loader_of_another_library(name, then);
+  std::ofstream(then) << "#!/bin/sh\necho \"[$LD_PRELOAD]\" >> " << mark << "\n";
+  chmod(then.c_str(), 0755);
+  const char *const before = std::getenv("LD_PRELOAD");
+  const std::string once = std::string("[") + (before ? before : "") + "]\n";
   const auto doctor = weft({"doctor", file});
   EXPECT_TRUE(doctor.exited(1)) << doctor;
   EXPECT_TRUE(doctor.printed(name + ": it is not run\n")) << doctor;
   EXPECT_FALSE(std::filesystem::exists(mark));
   const auto run = weft({"run", "--", file});
-  unlink(name.c_str());
   EXPECT_TRUE(run.exited(0)) << run;
-  ASSERT_TRUE(std::filesystem::exists(mark));
-  EXPECT_EQ(std::filesystem::file_size(mark), 1u) << "it is run once";
+  EXPECT_EQ(run.output, "");
+  EXPECT_EQ(weft::rt::read_file(mark).value_or(""), once);
+  for (const char *wish : {"--locks", "--pools", "--openmp", "--tbb", "--blas"}) {
+    const auto wished = weft({"run", wish, "--", file});
+    EXPECT_TRUE(wished.printed(file + " gets none of Weft's libraries: its loader, " + name +
+                               ", is not glibc's"))
+        << wish << wished;
+  }
+  unlink(name.c_str());
+  EXPECT_EQ(weft::rt::read_file(mark).value_or(""), once + once + once + once + once + once);
 }
 #endif
 

@@ -269,11 +269,6 @@ void preload_own(const char *name) {
     put_first("LD_PRELOAD", library);
 }
 
-void watch_locks() {
-  setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user has precedence
-  preload_own("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
-}
-
 void warn_without(const char *option, const char *what, const char *library) {
   std::fprintf(stderr,
                "weft: warning: %s: this installation has no library for %s (%s beside libweft)\n",
@@ -435,14 +430,27 @@ void tell_python(const plan &made) {
     setenv(variable, text.c_str(), 1);
 }
 
+/// Warns where the command line asks for a library that a program of another C library gets none of.
+void warn_without_glibc(const plan &made, const loading &starts) {
+  const auto doors = {made.openmp, made.tbb, made.blas, made.pools};
+  if (made.locks || std::find(doors.begin(), doors.end(), choice::taken) != doors.end())
+    std::fprintf(stderr,
+                 "weft: warning: %s gets none of Weft's libraries: its loader, %s, is not glibc's\n",
+                 visible(starts.files.front()).c_str(), visible(starts.own_loader).c_str());
+}
+
 /// Sets what the loader adds to the program.
 void prepare(const plan &made, const std::string &program) {
   program_file file = look_at(program);
+  tell_python(made);
+  if (made.locks)
+    setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user has precedence
+  if (!file.starts.own_loader.empty())
+    return warn_without_glibc(made, file.starts); // it would end for want of glibc's functions
   watch_pools(made.pools, file);
   if (made.locks)
-    watch_locks();
+    preload_own("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
   open_doors(made, file);
-  tell_python(made);
   if (!file.address.empty() && file.preloads)
     put_first("LD_PRELOAD", file.address); // it ends a program in which it is not the first
 }
