@@ -443,11 +443,12 @@ TEST_F(reports, run_report_of_a_program_without_weft_says_no_more_than_that) {
 }
 
 TEST_F(reports, run_report_passes_signals_on_and_writes_the_page) {
-  for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
+  for (const int signal : {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM,
+                           SIGXCPU, SIGRTMIN + 1}) {
     const std::string mark = m_folder + "/mark", page = m_folder + "/page.html",
                       word = "--report=" + page,
-                      program = m_program + "; trap 'exit 9' TERM HUP INT; touch " + mark +
-                                "; while :; do sleep 0.02; done";
+                      program = m_program + "; trap 'exit 9' " + std::to_string(signal) +
+                                "; touch " + mark + "; while :; do sleep 0.02; done";
     const pid_t child = fork();
     if (child == 0) {
       std::signal(signal, SIG_DFL);

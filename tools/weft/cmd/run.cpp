@@ -525,11 +525,11 @@ class scratch_folder {
 
 volatile std::sig_atomic_t g_program = 0; // the process that signals go on to
 
-/// Passes a signal on that a process has sent to this one. Those of the terminal reach the program
-/// by themselves.
+/// Passes a signal on that has come to this process. Those of the terminal's keys reach the program by
+/// themselves.
 void pass_on(int signal, siginfo_t *how, void *) {
   const int error = errno;
-  if (how->si_code <= 0)
+  if (how->si_code <= 0 || (signal != SIGINT && signal != SIGQUIT && signal != SIGHUP))
     kill(g_program, signal);
   errno = error;
 }
@@ -539,12 +539,18 @@ void pass_on(int signal, siginfo_t *how, void *) {
 class signals_for_program {
  public:
   signals_for_program() {
+    // What ends a process by default, but for what comes of its own doing.
+    m_signals = {SIGHUP,  SIGINT,  SIGQUIT,   SIGABRT, SIGUSR1, SIGUSR2, SIGALRM,
+                 SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR};
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal)
+      m_signals.push_back(signal);
     sigemptyset(&m_set);
-    for (const int signal : k_signals)
+    for (const int signal : m_signals)
       sigaddset(&m_set, signal);
+    m_before.resize(m_signals.size());
     pthread_sigmask(SIG_BLOCK, &m_set, &m_mask); // until the program's number is known
-    for (std::size_t i = 0; i < std::size(k_signals); ++i)
-      sigaction(k_signals[i], nullptr, &m_before[i]);
+    for (std::size_t i = 0; i < m_signals.size(); ++i)
+      sigaction(m_signals[i], nullptr, &m_before[i]);
   }
   signals_for_program(const signals_for_program &) = delete;
   signals_for_program &operator=(const signals_for_program &) = delete;
@@ -553,8 +559,8 @@ class signals_for_program {
 
   /// Is called in the program's process, before it becomes the program.
   void restore() const {
-    for (std::size_t i = 0; i < std::size(k_signals); ++i)
-      sigaction(k_signals[i], &m_before[i], nullptr);
+    for (std::size_t i = 0; i < m_signals.size(); ++i)
+      sigaction(m_signals[i], &m_before[i], nullptr);
     pthread_sigmask(SIG_SETMASK, &m_mask, nullptr);
   }
   void begin(pid_t program) const {
@@ -562,16 +568,17 @@ class signals_for_program {
     struct sigaction act{};
     act.sa_sigaction = pass_on;
     act.sa_flags = SA_SIGINFO | SA_RESTART;
-    for (std::size_t i = 0; i < std::size(k_signals); ++i)
+    act.sa_mask = m_set; // they go on in the order in which they are taken
+    for (std::size_t i = 0; i < m_signals.size(); ++i)
       if (m_before[i].sa_handler != SIG_IGN)
-        sigaction(k_signals[i], &act, nullptr);
+        sigaction(m_signals[i], &act, nullptr);
     pthread_sigmask(SIG_SETMASK, &m_mask, nullptr);
   }
 
  private:
-  static constexpr int k_signals[] = {SIGINT, SIGTERM, SIGHUP};
   sigset_t m_set{}, m_mask{};
-  struct sigaction m_before[std::size(k_signals)]{};
+  std::vector<int> m_signals;
+  std::vector<struct sigaction> m_before;
 };
 
 /// Starts the program, and returns its process when that has ended. Its status is still to be asked for.
