@@ -468,6 +468,35 @@ TEST_F(reports, run_report_passes_signals_on_and_writes_the_page) {
   }
 }
 
+// The kernel tells the end of a terminal to the leader of its session alone.
+TEST_F(reports, run_report_passes_the_hangup_of_its_terminal_on) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0)
+    GTEST_SKIP() << "there are no terminals";
+  const std::string name = ptsname(terminal), mark = m_folder + "/mark",
+                    page = m_folder + "/page.html", word = "--report=" + page,
+                    program = m_program + "; trap 'exit 9' HUP; touch " + mark +
+                              "; for i in $(seq 500); do sleep 0.02; done; exit 3";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGHUP, SIG_DFL);
+    setsid();
+    const int in = open(name.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (in < 0 || ioctl(in, TIOCSCTTY, 0) != 0)
+      _exit(126);
+    execl(weft_program().c_str(), "weft", "run", word.c_str(), "--", "sh", "-c", program.c_str(),
+          nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  while (access(mark.c_str(), F_OK) != 0 && waitpid(child, &status, WNOHANG) == 0)
+    usleep(1000);
+  close(terminal);
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9) << status;
+  EXPECT_EQ(access(page.c_str(), F_OK), 0);
+}
+
 TEST_F(reports, run_report_that_is_killed_takes_the_program_with_it) {
   int in[2], out[2];
   ASSERT_EQ(pipe(in) + pipe(out), 0);

@@ -524,12 +524,18 @@ class scratch_folder {
 };
 
 volatile std::sig_atomic_t g_program = 0; // the process that signals go on to
+volatile std::sig_atomic_t g_leads_session = 0;
 
-/// Passes a signal on that has come to this process. Those of the terminal's keys reach the program by
-/// themselves.
+/// Returns whether the kernel has sent a signal to the program as well. It sends those of the
+/// terminal's keys to a whole group, and the end of a terminal to the leader of its session alone.
+bool kernel_tells_all(int signal) noexcept {
+  return signal == SIGINT || signal == SIGQUIT || (signal == SIGHUP && !g_leads_session);
+}
+
+/// Passes a signal on that has come to this process.
 void pass_on(int signal, siginfo_t *how, void *) {
   const int error = errno;
-  if (how->si_code <= 0 || (signal != SIGINT && signal != SIGQUIT && signal != SIGHUP))
+  if (how->si_code <= 0 || !kernel_tells_all(signal))
     kill(g_program, signal);
   errno = error;
 }
@@ -565,6 +571,7 @@ class signals_for_program {
   }
   void begin(pid_t program) const {
     g_program = program;
+    g_leads_session = getsid(0) == getpid();
     struct sigaction act{};
     act.sa_sigaction = pass_on;
     act.sa_flags = SA_SIGINFO | SA_RESTART;
