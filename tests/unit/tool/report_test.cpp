@@ -497,6 +497,28 @@ TEST_F(reports, run_report_passes_the_hangup_of_its_terminal_on) {
   EXPECT_EQ(access(page.c_str(), F_OK), 0);
 }
 
+// `kill 0` in a script.
+TEST_F(reports, run_report_passes_no_signal_on_that_the_program_sends) {
+  const std::string mark = m_folder + "/mark", word = "--report=" + m_folder + "/page.html",
+                    program = "n=10; trap 'n=$((n+1))' USR1; trap 'exit $n' USR2; kill -USR1 0; touch " +
+                              mark + "; while :; do sleep 0.02; done";
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    std::signal(SIGUSR1, SIG_DFL);
+    std::signal(SIGUSR2, SIG_DFL);
+    execl(weft_program().c_str(), "weft", "run", word.c_str(), "--", "sh", "-c", program.c_str(),
+          nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  while (access(mark.c_str(), F_OK) != 0 && waitpid(child, &status, WNOHANG) == 0)
+    usleep(1000);
+  kill(child, SIGUSR2); // the command looks at it behind the other one
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 11) << status;
+}
+
 TEST_F(reports, run_report_that_is_killed_takes_the_program_with_it) {
   int in[2], out[2];
   ASSERT_EQ(pipe(in) + pipe(out), 0);

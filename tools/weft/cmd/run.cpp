@@ -532,10 +532,16 @@ bool kernel_tells_all(int signal) noexcept {
   return signal == SIGINT || signal == SIGQUIT || (signal == SIGHUP && !g_leads_session);
 }
 
+/// Returns whether the program itself has sent a signal: to its group, which it is in.
+bool is_of_program(const siginfo_t &how) noexcept {
+  return (how.si_code == SI_USER || how.si_code == SI_TKILL || how.si_code == SI_QUEUE) &&
+         how.si_pid == g_program;
+}
+
 /// Passes a signal on that has come to this process.
 void pass_on(int signal, siginfo_t *how, void *) {
   const int error = errno;
-  if (how->si_code <= 0 || !kernel_tells_all(signal))
+  if (how->si_code <= 0 ? !is_of_program(*how) : !kernel_tells_all(signal))
     kill(g_program, signal);
   errno = error;
 }
