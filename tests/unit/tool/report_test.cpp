@@ -545,6 +545,7 @@ TEST_F(reports, run_report_that_is_killed_takes_the_program_with_it) {
   std::signal(SIGPIPE, SIG_DFL);
   close(in[1]);
   close(out[0]);
+  EXPECT_TRUE(std::filesystem::is_empty(m_folder)) << "a page that was never written";
 }
 
 TEST_F(reports, run_report_gives_the_program_the_signals_as_it_has_them) {

@@ -652,6 +652,8 @@ int run_and_report(const plan &made, char **argv) {
     return chosen.origin[find_setting(key)] == "default";
   };
   std::optional<output_file> out(std::in_place, made.report); // a page that cannot be written is known before the run
+  if (out->has_name_of_its_own())
+    out.reset(); // opened again behind the run: a command that is killed would leave the file
   std::optional<scratch_folder> scratch;
   if (is_default("trace.dir"))
     scratch.emplace();

@@ -18,6 +18,8 @@ class output_file {
   ~output_file();
   output_file(const output_file &) = delete;
   output_file &operator=(const output_file &) = delete;
+  /// Returns whether finish() gives the file its name.
+  [[nodiscard]] bool has_name_of_its_own() const noexcept { return !m_part.empty(); }
 
   void put(std::string_view text) {
     if (text.size() > k_capacity - m_used) [[unlikely]]
