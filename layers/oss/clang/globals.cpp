@@ -11,7 +11,6 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,8 +39,12 @@ class declaration_reader {
  private:
   enum class kind : std::uint8_t { a_namespace, a_class, other };
   using names = std::vector<std::multimap<std::string, declared>::iterator>;
+  struct condition;
 
   void take(raw_word &now) {
+    if (m_ends && !now.is_any({"else"}))
+      end_heads();
+    m_ends.reset();
     switch (now.kind) {
     case tok::l_brace:
       open();
@@ -109,27 +112,72 @@ class declaration_reader {
     if (is_marker)
       m_of_system = of_system;
   }
-  /// Each branch of an #if begins alike. What one declares in a function holds in the others, too, because it is not known which is compiled.
+  /// Each branch of an #if begins alike. What one declares ends with it, and holds again behind the #endif, because it is not known which is
+  /// compiled: in its scope, or in that which the last branch has in its place.
   void branch(llvm::StringRef directive) {
-    if (directive == "if" || directive == "ifdef" || directive == "ifndef")
-      m_conditions.emplace_back(m_open, m_words, m_statement);
-    else if (directive.starts_with("el") && !m_conditions.empty())
-      begin_again();
-    else if (directive == "endif" && !m_conditions.empty())
+    if (directive == "if" || directive == "ifdef" || directive == "ifndef") {
+      m_conditions.push_back({m_open, m_words, m_statement, m_ends, {}});
+    } else if (directive.starts_with("el") && !m_conditions.empty()) {
+      leave_branch(m_conditions.back());
+      begin_branch(m_conditions.back());
+    } else if (directive == "endif" && !m_conditions.empty()) {
+      const std::vector<kept> of_branches = std::move(m_conditions.back().of_branches);
       m_conditions.pop_back();
+      for (const kept &one : of_branches)
+        list_at(one.depth, one.in_head).push_back(again(one.known));
+    }
   }
-  void begin_again() {
-    const std::vector<opened> before = std::move(m_open);
-    const names head = std::move(m_statement);
-    std::tie(m_open, m_words, m_statement) = m_conditions.back();
-    const auto keep = [](const names &all, names &scope) {
-      for (const auto &known : all)
-        if (known->second.what == declared::kind::local && known->second.end == UINT_MAX && std::ranges::find(scope, known) == scope.end())
-          scope.push_back(known);
+  void leave_branch(condition &of) {
+    if (m_ends)
+      end_heads();
+    const auto leave = [&](std::size_t depth, bool in_head, const names &all, const names &before) {
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if ((i >= before.size() || before[i] != all[i]) && all[i]->second.end == UINT_MAX) {
+          all[i]->second.end = place();
+          of.of_branches.push_back({depth, in_head, all[i]});
+        }
     };
-    for (std::size_t i = 0; i < before.size() && !m_open.empty(); ++i)
-      keep(before[i].variables, m_open[std::min(i, m_open.size() - 1)].variables);
-    keep(head, m_statement);
+    for (std::size_t depth = 0; depth < m_open.size(); ++depth) {
+      const opened &now = m_open[depth];
+      const opened none{}, &before = depth < of.open.size() ? of.open[depth] : none;
+      leave(depth, true, now.statement, depth == of.open.size() ? of.statement : before.statement);
+      leave(depth, false, now.variables, before.variables);
+      if (now.function && now.function != before.function)
+        m_functions[*now.function].end = place();
+    }
+    leave(m_open.size(), true, m_statement, m_open.size() < of.open.size() ? of.open[m_open.size()].statement : of.statement);
+  }
+  /// What was open at the #if is so again, if the branch in front has closed it.
+  void begin_branch(const condition &at) {
+    m_open = at.open;
+    m_words = at.in_front;
+    m_statement = at.statement;
+    m_ends = at.ends;
+    const auto open_again = [&](names &all) {
+      for (auto &known : all)
+        if (known->second.end != UINT_MAX)
+          known = again(known);
+    };
+    for (opened &scope : m_open) {
+      open_again(scope.statement);
+      open_again(scope.variables);
+      if (scope.function)
+        m_functions[*scope.function].end = UINT_MAX;
+    }
+    open_again(m_statement);
+  }
+  /// Declares a name once more, from here on.
+  names::value_type again(names::value_type known) {
+    declared one = known->second;
+    one.begin = place();
+    one.end = UINT_MAX;
+    return m_all.emplace(known->first, one);
+  }
+  /// Returns the names of a scope or of the heads in front of it; where there is no such scope, those of the innermost block or of the statement.
+  names &list_at(std::size_t depth, bool in_head) {
+    if (depth < m_open.size())
+      return in_head ? m_open[depth].statement : m_open[depth].variables;
+    return in_head || !in_block() ? m_statement : m_open.back().variables;
   }
   /// Reads to the bracket that closes.
   void skip(tok::TokenKind opens, tok::TokenKind closes) {
@@ -175,6 +223,7 @@ class declaration_reader {
     add_locals(found, m_open.back().variables);
     for (raw_word now; m_open.size() > around && next(now);)
       take(now);
+    m_ends.reset(); // the statement around the bracket goes on
   }
   /// Returns whether a `<` is in front of template arguments. In what a variable begins with, in statements and behind
   /// `operator` it may be a comparison, which has no end.
@@ -301,17 +350,14 @@ class declaration_reader {
   }
   /// Ends what the heads of a statement declare, unless an `else` follows.
   void end_statement() {
-    if (m_statement.empty())
-      return;
-    const unsigned here = place();
-    if (raw_word now; next(now)) {
-      m_again = now;
-      if (now.is_any({"else"}))
-        return;
-    }
+    if (!m_statement.empty())
+      m_ends = place();
+  }
+  void end_heads() {
     for (const auto &known : m_statement)
-      known->second.end = here;
+      known->second.end = *m_ends;
     m_statement.clear();
+    m_ends.reset();
   }
 
   [[nodiscard]] bool is_global() const {
@@ -411,14 +457,27 @@ class declaration_reader {
     unsigned begin;
     std::optional<std::size_t> function; ///< of the class
   };
+  struct kept {
+    std::size_t depth;
+    bool in_head; ///< of the scope
+    names::value_type known;
+  };
+  struct condition {
+    std::vector<opened> open;
+    words in_front;
+    names statement;
+    std::optional<unsigned> ends;
+    std::vector<kept> of_branches; ///< what those that have ended declare
+  };
   Lexer m_raw;
   std::optional<raw_word> m_again; ///< the next token, which was read before
   std::multimap<std::string, declared> m_all;
   std::vector<function> m_functions;
   words m_words;
   names m_statement; ///< what the heads of the statement that is read declare
+  std::optional<unsigned> m_ends; ///< where that statement ends, if no `else` follows
   std::vector<opened> m_open;
-  std::vector<std::tuple<std::vector<opened>, words, names>> m_conditions; // where each #if begins
+  std::vector<condition> m_conditions; // what is open where each #if begins
   bool m_of_system = false, m_const_type = false;
 };
 

@@ -275,6 +275,73 @@ struct hidden {
 #pragma oss task firstprivate(n)
     this->n = n;
   }
+  void branches_with_heads(int k) {
+#ifdef ABSENT
+    for (int n = 0; n < k; ++n) {
+      int *p = nullptr;
+#else
+    for (int n = 0; n < k + 1; ++n) {
+#endif
+#pragma oss task firstprivate(n, p)
+      this->n = n, this->p = p + k;
+    }
+#pragma oss task firstprivate(n, p)
+    this->n = n + 1, this->p = p + k; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone // error 28: this is the member 'p' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+#ifdef ABSENT
+    int n = k;
+    call(n);
+#elif !defined ABSENT
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+#else
+    call(n);
+#endif
+#pragma oss task firstprivate(n)
+    this->n = n;
+  }
+  void branches_of_statements(int k) {
+    for (int n = 0; n < k; ++n)
+#ifdef ABSENT
+      call(n);
+#else
+#pragma oss task firstprivate(n)
+      this->n = n;
+#endif
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    if (int n = k)
+      k = 1;
+#ifndef ABSENT
+    else
+#pragma oss task firstprivate(n)
+      this->n = n;
+#endif
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    {
+      int n = k;
+#ifdef ABSENT
+    }
+#else
+#pragma oss task firstprivate(n)
+      this->n = n;
+    }
+#endif
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+  }
+#ifdef ABSENT
+  void branches_of_functions(int n) {
+#else
+  void branches_of_functions(long n) {
+#endif
+#pragma oss task firstprivate(n)
+    this->n = static_cast<int>(n);
+  }
+  void behind_branches() {
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+  }
   int expressions(int k) {
     call(k * n), call(&n), n++, *p = n;
     k = k * n + (k & n), v[n] = k, n = k;

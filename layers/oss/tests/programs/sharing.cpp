@@ -360,6 +360,21 @@ static int g_later = 3, g_member = 3, g_base = 3;
 struct with_base {
   int g_base = 1;
 };
+struct with_branches {
+  int n = 3;
+#ifdef ABSENT
+  void set(int k) {
+#else
+  void set(long k) {
+#endif
+    n = static_cast<int>(k);
+  }
+};
+static void behind_branches(int k, int *p) {
+#pragma oss task default(none) firstprivate(k) shared(p)
+  *p = k;
+#pragma oss taskwait
+}
 struct with_members : with_base {
   int use() {
     int v[4] = {};
@@ -456,6 +471,10 @@ static void not_parsed_yet() {
   CHECK(m.use() == 610 && with_members::of_class(4) == 4 && m.by_default(5) == 7);
   m.sum(8);
   CHECK(m.total == 8);
+  with_branches branches;
+  branches.set(4);
+  behind_branches(7, &branches.n);
+  CHECK(branches.n == 7);
   int v[4] = {};
 #pragma oss task inout(v)
   {
