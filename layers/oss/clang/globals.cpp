@@ -318,9 +318,7 @@ class declaration_reader {
       if (now.is(tok::l_square)) {
         found.clear();
         has_parameters = true;
-        for (std::size_t k = 0; k + 1 < now.inside.size(); ++k)
-          if (now.inside[k].is_name() && now.inside[k + 1].is(tok::equal))
-            found.push_back(now.inside[k].text);
+        add_captures(now.inside, found);
       } else if (now.is(tok::l_paren) && has_parameters) {
         add_parameters(now.inside, found);
       }

@@ -22,10 +22,10 @@ std::vector<words> split_words(const words &all, tok::TokenKind at) {
       parts.back().push_back(each);
   return parts;
 }
-/// Leaves out the template arguments: what is between `<` behind a name and `>`, and may be types and numbers.
+/// Leaves out the template arguments: what is between `<` behind a name and `>`, and assigns nothing.
 words without_arguments(const words &all) {
-  static constexpr tok::TokenKind k_of_arguments[] = {tok::less, tok::greater, tok::greatergreater, tok::coloncolon, tok::comma, tok::star, tok::amp,
-                                                      tok::ampamp, tok::numeric_constant, tok::l_paren, tok::l_square, tok::ellipsis, tok::arrow};
+  static constexpr tok::TokenKind k_assigns[] = {tok::equal, tok::plusequal, tok::minusequal, tok::starequal, tok::slashequal, tok::percentequal, tok::ampequal,
+                                                 tok::pipeequal, tok::caretequal, tok::lesslessequal, tok::greatergreaterequal, tok::plusplus, tok::minusminus};
   const auto behind = [&](std::size_t open) {
     int depth = 0;
     for (std::size_t i = open; i < all.size(); ++i) {
@@ -33,7 +33,7 @@ words without_arguments(const words &all) {
       depth += kind == tok::less ? 1 : kind == tok::greater ? -1 : kind == tok::greatergreater ? -2 : 0;
       if (depth <= 0)
         return i + 1;
-      if (!all[i].is_name() && std::ranges::find(k_of_arguments, kind) == std::end(k_of_arguments))
+      if (std::ranges::find(k_assigns, kind) != std::end(k_assigns))
         break;
     }
     return open;
@@ -51,7 +51,7 @@ words without_arguments(const words &all) {
 /// Adds the names that a declarator declares: what is behind words of a type alone, and in front of the value. That of a condition must have a value.
 void add_declared(const words &part, bool has_type, bool is_condition, std::vector<std::string> &names) {
   std::size_t i = 0, found = part.size();
-  bool in_type = !has_type, is_auto = false;
+  bool in_type = !has_type, is_auto = false, is_of_language = false;
   for (; i < part.size(); ++i) {
     const raw_word &now = part[i];
     if (now.is_name()) {
@@ -59,6 +59,7 @@ void add_declared(const words &part, bool has_type, bool is_condition, std::vect
                       "friend", "namespace", "static_assert", "asm", "sizeof", "operator", "this", "not", "extern"}))
         return;
       is_auto |= now.is_any({"auto"});
+      is_of_language |= now.is_any({"auto", "bool", "char", "short", "int", "long", "signed", "unsigned", "float", "double", "const"});
       found = in_type && (i == 0 || !part[i - 1].is(tok::coloncolon)) ? i : part.size();
       in_type = true;
     } else if (now.is(tok::coloncolon) || now.is(tok::ellipsis) || (in_type && (now.is(tok::star) || now.is(tok::amp) || now.is(tok::ampamp)))) {
@@ -73,8 +74,9 @@ void add_declared(const words &part, bool has_type, bool is_condition, std::vect
     for (const raw_word &each : part[i].inside)
       if (each.is_name())
         names.push_back(each.text);
-  } else if (is(i, tok::l_paren) && found == part.size() && in_type && (is(i + 1, tok::l_paren) || is(i + 1, tok::l_square)) &&
-             (part[i].first() == tok::star || part[i].first() == tok::amp)) { // int (*p)(int)
+  } else if (is(i, tok::l_paren) && found == part.size() && in_type && !part[i].name().empty() &&
+             (is(i + 1, tok::l_paren) || is(i + 1, tok::l_square) || (is_of_language && (i + 1 == part.size() || begins(i + 1) || is(i + 1, tok::colon)))) &&
+             (part[i].first() == tok::star || part[i].first() == tok::amp || part[i].first() == tok::ampamp)) { // int (*p)(int), int (&r) = k
     names.push_back(part[i].name());
   } else if (found < part.size() && (is_condition ? begins(i)
                                                   : i == part.size() || begins(i) || is(i, tok::l_square) || is(i, tok::l_paren) || is(i, tok::colon))) {
@@ -87,6 +89,15 @@ void add_declared(const words &part, bool has_type, bool is_condition, std::vect
 void add_parameters(const words &inside, std::vector<std::string> &names) {
   for (const words &each : split_words(without_arguments(inside), tok::comma))
     add_declared(each, true, false, names);
+}
+void add_captures(const words &inside, std::vector<std::string> &names) {
+  for (const words &each : split_words(inside, tok::comma)) {
+    std::size_t i = 0;
+    while (i < each.size() && (each[i].is(tok::amp) || each[i].is(tok::ellipsis)))
+      ++i;
+    if (i + 1 < each.size() && each[i].is_name() && (each[i + 1].is(tok::equal) || each[i + 1].is(tok::l_paren) || each[i + 1].is(tok::r_brace)))
+      names.push_back(each[i].text);
+  }
 }
 void add_local(const words &statement, bool is_condition, std::vector<std::string> &names) {
   bool first = true;

@@ -34,6 +34,8 @@ using words = std::vector<raw_word>;
 
 /// Adds the names of parameters.
 void add_parameters(const words &inside, std::vector<std::string> &names);
+/// Adds those that the brackets of a lambda begin: [name = value], [name{value}], [&name(value)].
+void add_captures(const words &inside, std::vector<std::string> &names);
 /// Adds those of a declaration in a block; an expression declares none.
 void add_local(const words &statement, bool is_condition, std::vector<std::string> &names);
 /// Adds those of what is in the brackets of a `for`, an `if` and the like.

@@ -124,9 +124,14 @@ void object::outside(long other) {
 // A parameter or another local variable that hides the member is none of it. Where its scope has ended the name is the member again.
 #define EMPTY(name)
 template <class... F>
-void call(F &&...f);
+int call(F &&...f);
 struct pair {
   int first, second;
+};
+constexpr int k_two = 2;
+template <class T, auto... V>
+struct values {
+  int at = 0;
 };
 struct hidden {
   int n = 0, v[4], *p;
@@ -158,6 +163,39 @@ struct hidden {
 #pragma oss taskloop reduction(+ : n)
     for (int i = 0; i < k; ++i)
       n += w[i] * this->n;
+  }
+  void values_in_types(values<int, k_two + 1, int{3}> n) {
+#pragma oss task firstprivate(n)
+    this->n = n.at;
+    {
+      values<int, k_two * 2 - 1, 'a', !k_two, ~1 | 4> m, n;
+#pragma oss task firstprivate(n)
+      this->n = n.at + m.at;
+    }
+    for (const values<int, k_two == 3 ? 4 / 2 : 3 % 2> &n : {values<int, 3 % 2>()})
+#pragma oss task firstprivate(n)
+      this->n = n.at;
+  }
+  void comparisons(int k, int m) {
+    *p = k < n + 1 && m > n, n = 3;
+    bool is_less = k < m + 1, is_more = k > n;
+    if (k < n - 1 || n > k) {
+#pragma oss task firstprivate(n)
+      this->n = n + is_less; // error 13: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    }
+#pragma oss task firstprivate(n)
+    this->n = n + is_more; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+  }
+  void in_brackets(int k) {
+    int(&m) = k, other = int(n), (*p)(int) = nullptr;
+#pragma oss task firstprivate(n, p)
+    this->n = n + m + other, this->p[0] = p(1); // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    int(&n) = k;
+#pragma oss task firstprivate(n)
+    this->n = n;
+    for (const int(&n) : v)
+#pragma oss task firstprivate(n)
+      this->n = n;
   }
   void constants() {
     const int n = 3;
@@ -376,6 +414,18 @@ struct hidden {
     call(k, [this, n = k] {
 #pragma oss task firstprivate(n)
       this->n = n;
+    });
+    call([this, n{3}] {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    });
+    call([this, &n(k)] {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    });
+    call([this, m = call(n), k{n}] {
+#pragma oss task firstprivate(n)
+      this->n = n + k + m; // error 13: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
     });
     call(k ? 1 : 2, [&, k](int m) {
 #pragma oss task firstprivate(n)
