@@ -125,7 +125,7 @@ std::size_t behind_angles(const tokens &all, std::size_t open) {
     else if (all[i].is(tok::equal) && !is_template)
       break;
     else if (all[i].is(tok::less))
-      ++depth;
+      depth += i > open && compares(all, open, i) ? 0 : 1;
     else if (all[i].isOneOf(tok::greater, tok::greatergreater) &&
              (depth -= all[i].is(tok::greater) ? 1 : 2) <= 0)
       return i + 1;
@@ -155,16 +155,6 @@ std::vector<tokens> split_declarators(const tokens &all) {
     parts.push_back(slice(all, begin, end));
   }
   return parts;
-}
-
-bool is_type_word(const Token &token) { // after which a name may follow
-  return token.isOneOf(tok::identifier, tok::greater, tok::greatergreater, tok::star, tok::amp,
-                       tok::ampamp, tok::kw_void, tok::kw_int, tok::kw_char, tok::kw_bool,
-                       tok::kw_float, tok::kw_double, tok::kw_long, tok::kw_short, tok::kw_signed,
-                       tok::kw_unsigned, tok::kw_auto, tok::kw_const) ||
-         token.isOneOf(tok::kw_volatile, tok::kw_wchar_t, tok::kw_char8_t, tok::kw_char16_t,
-                       tok::kw_char32_t, tok::r_paren, tok::kw__Bool, tok::kw__Complex,
-                       tok::kw___int128, tok::kw_restrict);
 }
 
 bool is_qualifier(const Token &token) {
@@ -227,7 +217,8 @@ class function_parser {
         parameters_of.back().setLength(1);
         parameters_of.push_back(parameters_of.back());
       }
-      template_parameters(parameters_of);
+      if (!template_parameters(parameters_of))
+        return {};
       at = end < all.size() && all[end].is(tok::kw_requires) ? behind_constraint(all, end) : end;
       const tokens plain = without_defaults(parameters_of), constraint = slice(all, end, at);
       head.templates.insert(head.templates.end(), parameters_of.begin(), parameters_of.end());
@@ -338,7 +329,7 @@ class function_parser {
     return open > 0 && all[open - 1].is(tok::kw___attribute);
   }
   /// Names the parameters of `template < ... >` that have no name, because a call must pass all.
-  void template_parameters(tokens &templates) {
+  bool template_parameters(tokens &templates) {
     head.template_arguments.clear();
     const tokens list = slice(templates, 2, templates.size() - 1);
     tokens named = slice(templates, 0, 2);
@@ -348,16 +339,21 @@ class function_parser {
       const std::size_t sign = find_outside(part, 0, {tok::equal});
       parameter one;
       one.declared = slice(part, 0, sign);
-      const bool has_name = find_template_name(one);
-      named.insert(named.end(), one.declared.begin(), one.declared.end());
-      if (!has_name) {
+      const std::size_t at = find_template_name(one); // or where one would be
+      if (at > one.declared.size()) {
+        refuse(part.empty() ? templates[0].getLocation() : part[0].getLocation(), name + " needs the names of the template's parameters");
+        return false;
+      }
+      named.insert(named.end(), one.declared.begin(), one.declared.begin() + static_cast<std::ptrdiff_t>(at));
+      if (one.name.empty()) {
         one.name = "weft_oss_argument_" + std::to_string(begin);
         Token name = templates[0];
         name.setKind(tok::identifier);
         name.setIdentifierInfo(&pp.getIdentifierTable().get(one.name));
         named.push_back(name);
       }
-      const bool is_pack = find_outside(one.declared, 0, {tok::ellipsis}) < one.declared.size();
+      named.insert(named.end(), one.declared.begin() + static_cast<std::ptrdiff_t>(at), one.declared.end());
+      const bool is_pack = at > 0 && one.declared[at - 1].is(tok::ellipsis);
       head.template_arguments.push_back(one.name + (is_pack ? "..." : ""));
       begin = std::min(end + 1, list.size());
       const tokens behind_name = slice(list, end - (part.size() - sign), begin); // the default argument and the comma
@@ -365,18 +361,19 @@ class function_parser {
     }
     named.push_back(templates.back());
     templates = std::move(named);
+    return true;
   }
   /// The name of a type or a template is behind `class` or `typename`; that of a value is a declarator's.
-  static bool find_template_name(parameter &one) {
+  static std::size_t find_template_name(parameter &one) {
     const tokens &all = one.declared;
     std::size_t i = !all.empty() && all[0].is(tok::kw_template) && all.size() > 1 ? behind(all, 1) : 0;
     if (i < all.size() && all[i].isOneOf(tok::kw_class, tok::kw_typename)) {
       i += i + 1 < all.size() && all[i + 1].is(tok::ellipsis) ? 2 : 1;
       if (i == all.size())
-        return false;
+        return i;
       if (i + 1 == all.size() && all[i].is(tok::identifier)) {
         one.name = word(all[i]);
-        return true;
+        return i;
       }
     }
     return find_name(one); // `typename T::type n`, too
@@ -416,7 +413,8 @@ class function_parser {
                                               "template with a name for the type");
         return false;
       }
-      if (!find_name(p)) {
+      find_name(p);
+      if (p.name.empty()) {
         refuse(part.empty() ? head.name.getLocation() : part[0].getLocation(),
                name + " needs the names of the function's parameters");
         return false;
@@ -430,12 +428,13 @@ class function_parser {
     }
     return true;
   }
-  /// The name is the last word of a declarator, in front of dimensions and parameters, or in brackets behind a sign.
-  static bool find_name(parameter &one) {
+  /// The name is the last word of a declarator, in front of dimensions and parameters, or in brackets behind a sign. Returns its index, or where
+  /// it would be, or more than the size if that is not known.
+  static std::size_t find_name(parameter &one) {
     const tokens &all = one.declared;
     const auto is = [&](std::size_t i, tok::TokenKind kind) { return i < all.size() && all[i].is(kind); };
     bool has_type = false;
-    std::size_t found = all.size();
+    std::size_t found = all.size(), end = all.size();
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Token &token = all[i];
       if (token.isOneOf(tok::kw___attribute, tok::kw_alignas, tok::kw__Alignas) && is(i + 1, tok::l_paren)) {
@@ -443,18 +442,22 @@ class function_parser {
         continue;
       }
       if (token.is(tok::l_square)) {
-        if (!is(i + 1, tok::l_square)) // the dimensions of an array
+        if (!is(i + 1, tok::l_square)) { // the dimensions of an array
+          end = i;
           break;
+        }
         i = closing(all, i);
         continue;
       }
       if (token.is(tok::l_paren) && found == all.size()) {
         std::size_t name = i + 1;
-        while (name < all.size() && (all[name].isOneOf(tok::star, tok::amp, tok::ampamp, tok::caret, tok::l_paren) ||
-                                     is_qualifier(all[name]) || is(name + 1, tok::coloncolon) || all[name].is(tok::coloncolon)))
-          ++name;
+        while (name < all.size() && (all[name].isOneOf(tok::star, tok::amp, tok::ampamp, tok::caret, tok::l_paren, tok::ellipsis) ||
+                                     is_qualifier(all[name]) || is(name + 1, tok::coloncolon) || is(name + 1, tok::less) || all[name].is(tok::coloncolon)))
+          name = is(name + 1, tok::less) ? behind_angles(all, name + 1) : name + 1;
+        if (name > i + 1 && (is(name, tok::r_paren) || is(name, tok::l_square)))
+          return name;
         if (name == i + 1 || !is(name, tok::identifier))
-          return false;
+          return all.size() + 1;
         found = name;
         break;
       }
@@ -479,9 +482,9 @@ class function_parser {
       }
     }
     if (found == all.size())
-      return false;
+      return end;
     one.name = word(all[found]);
-    return true;
+    return found;
   }
 
   Preprocessor &pp;

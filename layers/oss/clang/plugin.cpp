@@ -237,7 +237,8 @@ class oss_handler : public PragmaHandler {
         may_be_function ? behind.statement_or_function(is_function) : behind.statement();
     if (!whole) {
       report_error(pp, oss.getLocation(),
-                   behind.at_end() ? "the file ends before the statement of " + name + " does"
+                   behind.is_in_template() ? name + " finds no '>' behind the parameters of the template: put a comparison by '<' into brackets"
+                   : behind.at_end() ? "the file ends before the statement of " + name + " does"
                                    : name + " has no statement behind it");
       return false;
     }

@@ -344,7 +344,30 @@ bool statement_reader::statement() {
   }
 }
 
+bool is_type_word(const Token &token) { // after which a name may follow
+  return token.isOneOf(tok::identifier, tok::greater, tok::greatergreater, tok::star, tok::amp,
+                       tok::ampamp, tok::kw_void, tok::kw_int, tok::kw_char, tok::kw_bool,
+                       tok::kw_float, tok::kw_double, tok::kw_long, tok::kw_short, tok::kw_signed,
+                       tok::kw_unsigned, tok::kw_auto, tok::kw_const) ||
+         token.isOneOf(tok::kw_volatile, tok::kw_wchar_t, tok::kw_char8_t, tok::kw_char16_t,
+                       tok::kw_char32_t, tok::r_paren, tok::kw__Bool, tok::kw__Complex,
+                       tok::kw___int128, tok::kw_restrict);
+}
+
+bool compares(const tokens &all, std::size_t begin, std::size_t i) {
+  if (i == 0 || all[i - 1].isOneOf(tok::kw_template, tok::kw_static_cast, tok::kw_const_cast, tok::kw_reinterpret_cast, tok::kw_dynamic_cast))
+    return false;
+  if (all[i - 1].isNot(tok::identifier))
+    return true;
+  for (std::size_t k = begin + 1; k + 1 < i; ++k)
+    if (all[k].is(tok::identifier) && all[k].getIdentifierInfo() == all[i - 1].getIdentifierInfo() && is_type_word(all[k - 1]) &&
+        all[k + 1].isOneOf(tok::comma, tok::equal))
+      return true;
+  return false;
+}
+
 bool statement_reader::angles() {
+  const std::size_t begin = read.size();
   int depth = 0;
   do {
     if (peek().isOneOf(tok::eof, tok::semi))
@@ -354,7 +377,8 @@ bool statement_reader::angles() {
         return false;
       continue;
     }
-    depth += m_ahead.is(tok::less) ? 1 : m_ahead.is(tok::greater) ? -1 : m_ahead.is(tok::greatergreater) ? -2 : 0;
+    const bool opens = m_ahead.is(tok::less) && (depth == 0 || !compares(read, begin, read.size()));
+    depth += opens ? 1 : m_ahead.is(tok::greater) ? -1 : m_ahead.is(tok::greatergreater) ? -2 : 0;
     take();
   } while (depth > 0);
   return true;
@@ -408,8 +432,10 @@ bool statement_reader::statement_or_function(bool &is_function) {
   std::size_t begin = read.size(); // of what is behind attributes and templates
   while (peek().is(tok::kw_template)) {
     take();
+    m_in_template = true;
     if (!angles())
       return false;
+    m_in_template = false;
     if (peek().is(tok::kw_requires) && !constraint())
       return false;
     begin = read.size();

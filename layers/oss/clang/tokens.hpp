@@ -46,6 +46,13 @@ int precedence(const clang::Token &token);
 /// are in brackets where what follows them shows that they are some.
 int loosest(const tokens &all);
 
+/// Returns whether a name may follow.
+bool is_type_word(const clang::Token &token);
+
+/// Returns whether the `<` at `i`, or one that is read next, compares, by what is in front of it in the brackets of a template from `begin` on: a value,
+/// as a parameter is that they declare.
+bool compares(const tokens &all, std::size_t begin, std::size_t i);
+
 /// Reads the statement behind a pragma. Pragmas inside of it arrive compiled, because reading calls
 /// their handlers.
 ///
@@ -67,6 +74,8 @@ class statement_reader {
   /// @}
   /// Whether the file ends before the statement does.
   [[nodiscard]] bool at_end() const { return m_end; }
+  /// Whether nothing ends the parameters of a template.
+  [[nodiscard]] bool is_in_template() const { return m_in_template; }
   /// Whether the token that is read now may be behind the statement.
   [[nodiscard]] bool is_beyond() const { return m_beyond; }
   /// Whether the token that is read now is in a bracket of the statement.
@@ -89,7 +98,7 @@ class statement_reader {
   clang::Token m_ahead;
   bool m_have = false;
   bool m_end = false;
-  bool m_beyond = false;
+  bool m_beyond = false, m_in_template = false;
   int m_brackets = 0;
 };
 

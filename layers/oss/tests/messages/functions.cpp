@@ -49,6 +49,13 @@ void defaults(int &n);
 #pragma oss task
 void unnamed(int *); // error 14: '#pragma oss task' needs the names of the function's parameters
 #pragma oss task
+template <int(int)> // error 11: '#pragma oss task' needs the names of the template's parameters
+void unknown(int *p);
+constexpr int k_two = 2;
+#pragma oss task // error 9: '#pragma oss task' finds no '>' behind the parameters of the template: put a comparison by '<' into brackets
+template <bool = k_two < 4>
+void comparing(int *p);
+#pragma oss task
 void any(int n, ...); // error 17: '#pragma oss task' on a function with any number of arguments is not possible
 #pragma oss task
 template <class... T>

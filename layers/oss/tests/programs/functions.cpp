@@ -324,6 +324,18 @@ void unnamed_too(T *p, const U factor) {
   p->front() += Value * factor;
 }
 int same(int n) { return n; }
+int g_row[3] = {100, 200, 300};
+#pragma oss task inout(*p)
+template <class T, int (&)[3] = g_row, int (*)(T) = nullptr, void (std::vector<T>::*)() = nullptr, int[2] = nullptr, T (*const[])(int) = nullptr,
+          int (*of)(T) = same, int (*... more)(T)>
+void of_declarators(T *p) {
+  *p += of(g_row[0]) + static_cast<T>(sizeof...(more));
+}
+#pragma oss task inout(*p)
+template <class T, int N = 3, bool Less = N < 4, bool Small = sizeof(T) < 4, template <class> class C = std::atomic, class U = C<int>, bool First = 2 < N>
+void of_comparisons(T *p) {
+  *p += Less && !Small && First ? N * static_cast<T>(sizeof(U)) : 0;
+}
 void without_names() {
   int x = 1;
   std::array<int, 1> row{5};
@@ -332,6 +344,12 @@ void without_names() {
   unnamed_too<std::array<int, 1>, 3>(&row, 2);
 #pragma oss taskwait
   CHECK(x == 22 && row[0] == 11);
+  of_declarators(&x);
+  of_declarators<int, g_row, same, nullptr, nullptr, nullptr, twofold, same, twofold>(&x);
+  of_comparisons(&x);
+  of_comparisons<int, 5>(&x);
+#pragma oss taskwait
+  CHECK(x == 22 + 100 + 200 + 2 + 12);
 }
 void in_brackets() {
   int x = 1;
