@@ -283,6 +283,8 @@ void check_pointers(writer &code, const item &it) {
 void check_objects(writer &code, const item &it, const std::string &reduction) {
   const SourceLocation place = code.place();
   for (const path_step &step : path_of(it)) {
+    if (step.how == path_step::way::member || step.how == path_step::way::arrow)
+      code.at(step.operand[0].getLocation()) << "::weft::oss::must_hold_member((" << step.operand << "), (" << step.whole << "));";
     if (step.how == path_step::way::member)
       continue;
     const bool elements = step.how == path_step::way::index && is_base(step.operand, it);

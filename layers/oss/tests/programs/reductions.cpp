@@ -453,6 +453,7 @@ struct cell {
   int n = 0;
   double at[2] = {};
   int *outside = nullptr;
+  static inline int all = 0;
 };
 struct row_of {
   double v[4] = {};
@@ -530,11 +531,29 @@ void paths() {
 #pragma oss task reduction(+ : counts.at(1))
     counts.at(1) += 1;
   });
+  // A static member is not in the object.
+  cell one, *const through = &one, inner[2];
+  outside([&] {
+#pragma oss task reduction(+ : one.all)
+    one.all += 1;
+  });
+  outside([&] {
+#pragma oss task reduction(+ : through->all)
+    through->all += 1;
+  });
+  outside([&] {
+#pragma oss task reduction(+ : inner[1].all)
+    inner[1].all += 1;
+  });
+  outside([&] {
+#pragma oss task reduction(+ : one.at[1])
+    one.at[1] += 1;
+  });
 #pragma oss taskwait
 #ifdef WEFT_OSS_REGIONS // on the item itself
-  CHECK(refused == 0 && owned->n == 2 && counts[1] == 2);
+  CHECK(refused == 0 && owned->n == 2 && counts[1] == 2 && cell::all == 3 && one.at[1] == 1);
 #else
-  CHECK(refused == 4 && owned->n == 0 && counts[1] == 0);
+  CHECK(refused == 7 && owned->n == 0 && counts[1] == 0 && cell::all == 0 && one.at[1] == 1);
 #endif
 }
 #ifdef WEFT_OSS_REGIONS

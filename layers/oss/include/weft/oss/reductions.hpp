@@ -153,13 +153,25 @@ inline constexpr bool may_lead_out_by_index =
 /// @}
 /// Throws where an operator has led out of its operand.
 template <class T>
-void must_hold(const T &operand, const void *item) {
+void must_hold(const T &operand, const volatile void *item) {
   if (reinterpret_cast<std::uintptr_t>(item) -
           reinterpret_cast<std::uintptr_t>(std::addressof(operand)) >=
       sizeof(T)) [[unlikely]]
     throw error(errc::invalid_argument,
                 "the item of a reduction of '#pragma oss' is outside of the variable that it begins "
                 "with; name it by a pointer or a reference of its own, and reduce that");
+}
+
+/// Throws for a static member, which is outside of the object that it is named through. A member without a size may be behind the others.
+template <class T, class Member>
+void must_hold_member(const T &operand, const Member &member) {
+  if constexpr (!std::is_unbounded_array_v<Member>)
+    if constexpr (sizeof(Member) > 0) {
+      if constexpr (std::is_pointer_v<T>)
+        must_hold(*operand, std::addressof(member));
+      else
+        must_hold(operand, std::addressof(member));
+    }
 }
 
 /// Is what a task does with an item that it reduces: it works on a copy of the item, and finds the
