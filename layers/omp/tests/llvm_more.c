@@ -247,6 +247,29 @@ static void untied_parts(void) {
   require(steps == 151, "all parts of untied tasks, once each");
 }
 
+/* A task that has begun goes on, though its group is cancelled, until it looks at that. */
+static void untied_parts_in_a_cancelled_group(void) {
+  int steps = 0;
+#pragma omp parallel num_threads(3)
+#pragma omp single
+#pragma omp taskgroup
+  {
+#pragma omp task untied shared(steps)
+    {
+      ++steps;
+#pragma omp task
+      {
+#pragma omp cancel taskgroup
+      }
+#pragma omp taskwait
+      ++steps;
+#pragma omp taskyield
+      ++steps;
+    }
+  }
+  require(steps == 3, "all parts of a task that has begun");
+}
+
 enum { untied_tasks = 50 };
 static int children_over[untied_tasks];
 
@@ -289,6 +312,7 @@ static void untied_parts_with_children(void) {
 int main(void) {
   lists();
   untied_parts();
+  untied_parts_in_a_cancelled_group();
   untied_parts_with_children();
   atomics();
   locks();

@@ -89,10 +89,15 @@ void call_kmp_entry(thread &self, omp_task &task) {
   task.kmp_entry(static_cast<int>(self.gtid), static_cast<kmp_task *>(task.argument));
 }
 
+/// Returns whether the task has begun: it is untied, and this is not the first part of its body.
+[[nodiscard]] bool has_parts_behind(const omp_task &task) noexcept {
+  return task.kmp_entry && has_begun(static_cast<const kmp_task *>(task.argument));
+}
+
 [[gnu::always_inline]] inline void call_body(thread &self, omp_task &task) {
   task.on.store(&self, std::memory_order_relaxed);
   omp_task *const before = std::exchange(self.task, &task);
-  if (task.is_copied || !is_cancelled(task)) {
+  if (task.is_copied || !is_cancelled(task) || has_parts_behind(task)) {
     if (task.kmp_entry)
       call_kmp_entry(self, task);
     else

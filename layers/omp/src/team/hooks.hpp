@@ -14,6 +14,9 @@ struct thread;
 /// group are over.
 void finish_reductions(thread &self, task_group &group);
 
+/// Returns whether a task has run the first part of the program's code in it.
+[[nodiscard]] bool has_begun(const kmp_task *task) noexcept;
+
 /// Runs the destructors of the data of a cancelled task, whose body never begins.
 void destroy_unused(const thread &self, kmp_task *task) noexcept;
 

@@ -264,7 +264,8 @@ void run_watched_task(void *p) {
   omp_task &running = *self.task;
   switch_to(me, self, task);
   const state_change change(me, ompt::state::work_parallel);
-  const bool is_discarded = !task.is_copied && is_cancelled(running);
+  const bool is_discarded = !task.is_copied && is_cancelled(running) &&
+                            !(task.entry && has_begun(static_cast<const kmp_task *>(task.argument)));
   if (is_discarded) {
     report(ompt::event::cancel, &task.data, ompt::k_taskgroup | ompt::k_discarded,
            static_cast<const void *>(nullptr));

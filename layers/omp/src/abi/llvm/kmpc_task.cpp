@@ -181,6 +181,9 @@ void submit_watched(thread &self, kmp_task *whole, watched_creation &report, Pla
 
 namespace weft_omp {
 
+// Part 0 of an untied task has none of the program's code; it submits the task again.
+bool has_begun(const kmp_task *task) noexcept { return task->part > 1; }
+
 void destroy_unused(const thread &self, kmp_task *task) noexcept {
   destroy_data(static_cast<std::int32_t>(self.gtid), task);
 }
