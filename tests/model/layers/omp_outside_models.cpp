@@ -79,7 +79,7 @@ struct hold_until_all_are_over {
     } else if (t <= Events) {
       if (state.decrease(1) == holds::decreased::task_is_over)
         end();
-    } else if (state.fulfil()) {
+    } else if (state.fulfil() == holds::fulfilled::task_is_over) {
       end();
     }
   }
@@ -91,5 +91,39 @@ struct hold_until_all_are_over {
 const passes<hold_until_all_are_over<1, false>> h1{"omp_outside_one_event"};
 const passes<hold_until_all_are_over<2, false>> h2{"omp_outside_two_events"};
 const passes<hold_until_all_are_over<1, true>> h3{"omp_outside_event_and_clause"};
+
+/// Has a task that is discarded, while its event is fulfilled. The runner ends it, and the record is
+/// freed once, when neither of the two uses it any more.
+struct discarded_and_fulfilled {
+  static constexpr int threads = 2;
+  holds state;
+  model_var<int> used[threads];
+  model_atomic<int> freed{0};
+  void free_record() {
+    expect(freed.fetch_add(1, std::memory_order_relaxed) == 0, "the record is freed once");
+    for (auto &u : used)
+      expect(u.get() == 1, "a record is freed after all uses of it");
+  }
+  void run(int t) {
+    if (t == 1) {
+      used[1].set(1);
+      const auto after = state.fulfil();
+      expect(after != holds::fulfilled::task_is_over, "the runner ends a discarded task");
+      if (after == holds::fulfilled::record_is_left)
+        free_record();
+      return;
+    }
+    state.discard();
+    expect(state.is_discarded(), "the runner finds its task discarded");
+    used[0].set(1);
+    if (state.leave())
+      free_record();
+  }
+  void check() {
+    expect(freed.load(std::memory_order_relaxed) == 1, "the record is freed");
+    expect(state.is_discarded(), "a task that is discarded stays so");
+  }
+};
+const passes<discarded_and_fulfilled> h4{"omp_outside_discarded"};
 
 } // namespace

@@ -4,7 +4,7 @@
 //
 // Roles       Runner: the thread that runs the task: begin_block, is_blocked; increase, end_body.
 //             Waker: any thread that unblocks the task: unblock. Ender: any thread that ends an
-//             event: decrease, fulfil.
+//             event: decrease, fulfil. Fulfiller: the ender of the event of a detach clause: fulfil.
 // Word        block_state: null, the token (an unblock came first), or the thread that sleeps in
 //             the task.
 //             hold_state: the number of events, plus k_body_over once the body is over, plus
@@ -14,6 +14,10 @@
 //               task does not use this word;
 //             - an implicit task: never. It only counts its events here; while it has some, its
 //               team counts one more task.
+//             A task with a detach clause whose body never begins, because its group is cancelled,
+//             has k_discarded in place of k_body_over. It has no events but that of the clause, and
+//             it is over whether or not that one is fulfilled. k_left is set once the layer has no
+//             more use for its record.
 // Invariants  I1  Only the runner takes the token away. The waker that takes the thread out of the
 //                 word wakes it: once per block.
 //             I2  At most one unblock is kept; a second one changes nothing.
@@ -21,6 +25,9 @@
 //                 end_body, fulfil and the decreases. The thread that does this operation ends the
 //                 task. Events are added only while the body runs, so none comes after it.
 //             I4  A decrease by more than the number of events changes nothing.
+//             I5  The runner ends a discarded task, and the fulfiller does not. The record of such a
+//                 task is freed by the later of leave and fulfil: a program may fulfil the event
+//                 when the task is over. If the event is never fulfilled, the record stays.
 // Orders      O1  begin_block release, with O2: the waker wakes a thread that sleeps, or that will
 //                 look at the word.
 //             O2  unblock compare_exchange acq_rel: with O1 and O3.
@@ -31,10 +38,13 @@
 //             increase is relaxed: an ender learns of the event by other means.
 //             O5  load acquire in `any`, with O4: a runner that finds no event sees what was done
 //                 before the events were decreased.
+//             O6  leave acq_rel, with that of fulfil: the thread that frees the record of a
+//                 discarded task comes after all other uses of it. discard is relaxed: with it the
+//                 runner publishes nothing.
 // Progress    Wait-free, but for the loops of unblock and decrease, which are lock-free.
 // Reclamation The words live in the task. A task that still waits for an unblock or a decrease is
-//             not complete, so a waker or an ender finds the words. A thread's own data are never
-//             freed.
+//             not complete, so a waker or an ender finds the words; so does the fulfiller of a
+//             discarded task (I5). A thread's own data are never freed.
 // Checked by  tests/model/layers/omp_outside_models.cpp: omp_outside_*
 #pragma once
 
@@ -105,10 +115,31 @@ class basic_hold_state {
   [[nodiscard]] bool end_body() noexcept {
     return (m_word.fetch_or(k_body_over, std::memory_order_acq_rel) | k_body_over) == k_over;
   } // O4
-  /// Fulfils the event of a detach clause. True: the caller ends the task.
-  [[nodiscard]] bool fulfil() noexcept {
-    return (m_word.fetch_or(k_fulfilled, std::memory_order_acq_rel) | k_fulfilled) == k_over;
-  } // O4
+
+  enum class fulfilled { nothing_else, task_is_over, record_is_left };
+  /// Fulfils the event of a detach clause. `task_is_over`: the caller ends the task.
+  /// `record_is_left`: the caller frees the record of the task, which is over.
+  [[nodiscard]] fulfilled fulfil() noexcept {
+    const std::uint64_t before = m_word.fetch_or(k_fulfilled, std::memory_order_acq_rel); // O4, O6
+    if (before == k_body_over)
+      return fulfilled::task_is_over;
+    return before & k_left ? fulfilled::record_is_left : fulfilled::nothing_else;
+  }
+
+  /// Notes that the body never begins. Called by the runner, which ends the task.
+  void discard() noexcept { m_word.fetch_or(k_discarded, std::memory_order_relaxed); }
+  /// Returns whether discard() was called. Called by the runner.
+  [[nodiscard]] bool is_discarded() const noexcept {
+    return (m_word.load(std::memory_order_relaxed) & k_discarded) != 0;
+  }
+  /// Gives the record of a discarded task up, which is over. True: the caller frees it, because the
+  /// event has been fulfilled.
+  [[nodiscard]] bool leave() noexcept {
+    return (m_word.fetch_or(k_left, order_unless(bug::omp_outside_left_relaxed,
+                                                 std::memory_order_acq_rel)) &
+            k_fulfilled) != 0;
+  } // O6
+
   /// Takes `n` events away, at least one. `task_is_over`: the caller ends the task.
   [[nodiscard]] decreased decrease(std::uint64_t n) noexcept {
     std::uint64_t now = m_word.load(std::memory_order_relaxed);
@@ -129,6 +160,8 @@ class basic_hold_state {
  private:
   static constexpr std::uint64_t k_body_over = std::uint64_t{1} << 62,
                                  k_fulfilled = std::uint64_t{1} << 61,
+                                 k_discarded = std::uint64_t{1} << 60,
+                                 k_left = std::uint64_t{1} << 59,
                                  k_over = k_body_over | k_fulfilled;
   typename P::template atomic<std::uint64_t> m_word{0};
 };

@@ -55,9 +55,21 @@ namespace {
 
 void wake(thread &self, thread &other) noexcept { other.own_parker.signal(&self); }
 
-void drop_reference(thread &self, omp_task *task) noexcept {
-  drop_reference(task, [&self](omp_task &record) { free_record(self, record); });
-}
+/// Frees records of tasks that are over.
+struct freeing {
+  thread &self;
+  void operator()(omp_task &record) const noexcept { free_record(self, record); }
+};
+
+/// Does the same, but leaves the record of a discarded task to the thread that fulfils its event
+/// later.
+struct freeing_unless_discarded {
+  thread &self;
+  void operator()(omp_task &record) const noexcept {
+    if (!record.detachable || !record.holds.is_discarded() || record.holds.leave())
+      free_record(self, record);
+  }
+};
 
 /// Ends an undeferred task that was counted nowhere, because its creator has waited for its body.
 void end_uncounted(thread &self, omp_task &task) {
@@ -82,7 +94,7 @@ void complete(thread &self, omp_task &task, thread &creator) noexcept {
 
 void end_undeferred(thread &self, omp_task &task) {
   wait_until_complete(self, task);
-  drop_reference(self, &task);
+  drop_reference(&task, freeing_unless_discarded{self});
 }
 
 void call_kmp_entry(thread &self, omp_task &task) {
@@ -94,6 +106,13 @@ void call_kmp_entry(thread &self, omp_task &task) {
   return task.kmp_entry && has_begun(static_cast<const kmp_task *>(task.argument));
 }
 
+/// Does what is done in place of the body of a task that never begins.
+[[gnu::cold, gnu::noinline]] void discard_body(thread &self, omp_task &task) {
+  if (task.destroys)
+    destroy_unused(self, static_cast<kmp_task *>(task.argument));
+  note_discard(task);
+}
+
 [[gnu::always_inline]] inline void call_body(thread &self, omp_task &task) {
   task.on.store(&self, std::memory_order_relaxed);
   omp_task *const before = std::exchange(self.task, &task);
@@ -102,8 +121,8 @@ void call_kmp_entry(thread &self, omp_task &task) {
       call_kmp_entry(self, task);
     else
       task.body(task.argument);
-  } else if (task.destroys) {
-    destroy_unused(self, static_cast<kmp_task *>(task.argument));
+  } else {
+    discard_body(self, task);
   }
   self.task = before;
 }
@@ -130,13 +149,13 @@ void call_whole_body(thread &self, omp_task &task) {
 }
 
 /// Does end_task(), in line.
+template <class Free = freeing>
 [[gnu::always_inline]] inline void end_counted(thread &self, omp_task &task, omp_task **next) {
   if (task.external)
     release(self, task, next);
   omp_team &team = *task.team;
   end_counted(
-      self, task, [&self](omp_task &record) { free_record(self, record); },
-      [&self](thread &waiter) { wake(self, waiter); },
+      self, task, Free{self}, [&self](thread &waiter) { wake(self, waiter); },
       [&self](omp_task &record, thread &creator) { complete(self, record, creator); });
   end_in_team(self, team);
 }
@@ -145,6 +164,8 @@ void call_whole_body(thread &self, omp_task &task) {
 [[gnu::always_inline]] inline void end_body(thread &self, omp_task &task,
                                             omp_task **next = nullptr) {
   if (task.detachable) [[unlikely]] {
+    if (task.holds.is_discarded())
+      return end_counted<freeing_unless_discarded>(self, task, next);
     leave_runner(task); // another thread may end it
     if (!task.holds.end_body())
       return;
@@ -224,9 +245,22 @@ void end_here(thread &self, omp_task &task) {
   end_here_or_later(self, task);
 }
 
+omp_task &event_of_no_task() noexcept {
+  static omp_task task; // discarded for ever: its record is never left
+  task.holds.discard();
+  return task;
+}
+
 void fulfill(thread &self, omp_task &task) {
-  if (task.holds.fulfil())
-    end_task(self, task);
+  using enum basic_hold_state<>::fulfilled;
+  switch (task.holds.fulfil()) {
+  case task_is_over:
+    return end_task(self, task);
+  case record_is_left:
+    return free_record(self, task);
+  case nothing_else:
+    return;
+  }
 }
 
 void add_events(thread &self, omp_task &task, std::uint64_t n) {

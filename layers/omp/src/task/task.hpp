@@ -137,8 +137,16 @@ void end_here(thread &self, omp_task &task);
 void run_task(thread &self, omp_task &task, omp_task **next = nullptr);
 /// Ends a task whose body is over and which waits for nothing else. `next` as of run_task().
 void end_task(thread &self, omp_task &task, omp_task **next = nullptr);
+/// Notes that the body of a task never begins. The task is over without its event.
+inline void note_discard(omp_task &task) noexcept {
+  if (task.detachable)
+    task.holds.discard();
+}
 /// Frees the record of a task that was never submitted.
 void discard(thread &self, omp_task &task) noexcept;
+/// Returns an event that any number of threads may fulfil, which changes nothing: for a task that is
+/// not made, because its group is cancelled.
+[[nodiscard]] omp_task &event_of_no_task() noexcept;
 /// Fulfils the event of a detach clause.
 void fulfill(thread &self, omp_task &task);
 

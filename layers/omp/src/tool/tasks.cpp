@@ -188,17 +188,19 @@ void switch_back(watched_thread &me, watched_task &task, ompt::task_status statu
   report_schedule(task, status, before);
 }
 
-/// Ends the record of a task that has been left as detached.
+/// Ends the record of a task that has been left as detached, or as discarded.
 void end_late(thread &self, watched_task &task) {
-  leave_siblings(self, task);
-  report_schedule(task, ompt::task_status::late_fulfill, nullptr);
+  if (!task.is_discarded) {
+    leave_siblings(self, task);
+    report_schedule(task, ompt::task_status::late_fulfill, nullptr);
+  }
   drop(task);
 }
 
 /// Ends the body of the task that the thread runs, and goes back to the task before.
 void end_body(thread &self, watched_task &task) {
   watched_thread &me = watched_self(self);
-  if (task.has_event && !task.ends.is_fulfilled()) {
+  if (task.has_event && !task.is_discarded && !task.ends.is_fulfilled()) {
     switch_back(me, task, ompt::task_status::detach); // before another thread may end the record
     if (task.ends.end_body())
       end_late(self, task); // the event was fulfilled meanwhile
@@ -207,7 +209,8 @@ void end_body(thread &self, watched_task &task) {
   leave_siblings(self, task);
   switch_back(me, task,
               is_cancelled(*self.task) ? ompt::task_status::cancel : ompt::task_status::complete);
-  drop(task);
+  if (!task.is_discarded || !task.has_event || task.ends.end_body())
+    drop(task); // else its event may be fulfilled later
 }
 
 watched_task *new_task(const omp_task &task, const watched_creation &creation) {
@@ -264,13 +267,14 @@ void run_watched_task(void *p) {
   omp_task &running = *self.task;
   switch_to(me, self, task);
   const state_change change(me, ompt::state::work_parallel);
-  const bool is_discarded = !task.is_copied && is_cancelled(running) &&
-                            !(task.entry && has_begun(static_cast<const kmp_task *>(task.argument)));
-  if (is_discarded) {
+  task.is_discarded = !task.is_copied && is_cancelled(running) &&
+                      !(task.entry && has_begun(static_cast<const kmp_task *>(task.argument)));
+  if (task.is_discarded) {
     report(ompt::event::cancel, &task.data, ompt::k_taskgroup | ompt::k_discarded,
            static_cast<const void *>(nullptr));
     if (running.destroys)
       destroy_unused(self, static_cast<kmp_task *>(task.argument));
+    note_discard(running);
   } else {
     if (task.is_chunk)
       report_chunk(me, ompt::dispatch_kind::taskloop_chunk, task.first, task.iterations);
@@ -319,7 +323,7 @@ void report_fulfillment(thread &self, omp_task &task) {
   if (!part->ends.is_body_over()) {
     report_schedule(*part, ompt::task_status::early_fulfill, nullptr);
     if (!part->ends.fulfil())
-      return; // else the body ended meanwhile, as one that is detached
+      return; // else the body ended meanwhile, as one that is detached or discarded
   }
   end_late(self, *part);
 }

@@ -65,6 +65,7 @@ struct watched_task {
   void *memory = nullptr; // of its private variables
   std::size_t bytes = 0;
   bool is_copied = false, has_event = false;
+  bool is_discarded = false; // written before its body is noted as over
   task_ends ends; // only with an event
   std::uint64_t first = 0, iterations = 0; // of a taskloop
   bool is_chunk = false;

@@ -202,6 +202,26 @@ static void cancelled(void) {
   }
 }
 
+/// A task whose group is cancelled before it begins ends without its event, which the program
+/// fulfils later, or never.
+static void discarded_with_event(int fulfils) {
+  char place = 0;
+  omp_event_handle_t event;
+#pragma omp parallel shared(event)
+#pragma omp single
+#pragma omp taskgroup
+  {
+#pragma omp task depend(out : place)
+    {
+#pragma omp cancel taskgroup
+    }
+#pragma omp task depend(in : place) detach(event)
+    expected = 0;
+  }
+  if (fulfils)
+    omp_fulfill_event(event);
+}
+
 #ifdef __clang__
 static void of_clang(void) {
 #pragma omp parallel
@@ -224,6 +244,7 @@ static void all(void) {
     regions();
     locks();
     cancelled();
+    discarded_with_event(i % 2);
   }
 }
 

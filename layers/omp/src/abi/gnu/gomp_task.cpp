@@ -158,8 +158,11 @@ template <class Report>
 [[gnu::always_inline]] inline void create_task(thread &self, const creation &how,
                                                const task_call &call, const Report &report) {
   const unsigned flags = call.flags;
-  if (is_cancelled(*self.task)) [[unlikely]]
+  if (is_cancelled(*self.task)) [[unlikely]] {
+    if (flags & k_detach)
+      *static_cast<void **>(call.detach) = &event_of_no_task();
     return;
+  }
   const bool deferred = deferred_here(self, call.if_clause);
   if (deferred && !self.task->is_final && !(flags & (k_final | k_depend | k_priority | k_detach)))
       [[likely]]
