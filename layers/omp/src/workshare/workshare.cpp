@@ -96,6 +96,8 @@ workshare &free_record(workshare &slot) noexcept {
 /// Makes the region current. Returns the lock, held, for the first member that enters; else null.
 spin_lock *workshare_entry::enter(thread &self) noexcept {
   workshare_state &mine = self.workshare;
+  if (mine.current) [[unlikely]] // a loop of Clang that was cancelled: no request has ended it
+    leave_workshare(self);
   const std::uint64_t number = ++mine.entered;
   workshare &first = self.team->workshares[number % k_open_workshares];
   mine.trip = 0;

@@ -226,8 +226,6 @@ loop_shape shape_within(T low, T high, S step) noexcept {
 
 template <class T, class S>
 void begin_dispatch(thread &self, int schedule, T low, T high, S step, S chunk) {
-  if (self.workshare.current) [[unlikely]] // a loop that was cancelled: no request has ended it
-    leave_workshare(self);
   const auto [kind, ordered] = kind_of(schedule);
   const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !self.workshare.nest;
   const loop_shape shape = shape_within(low, high, step);
