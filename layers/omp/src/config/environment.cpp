@@ -200,6 +200,19 @@ void read_levels(globals &all) {
     all.initial.active_levels = all.most_levels;
 }
 
+/// Reads the unit of a time behind a number, and returns it in milliseconds; 0: microseconds.
+unsigned long long read_unit(const char *&text) noexcept {
+  static constexpr struct {
+    const char *name;
+    unsigned long long milliseconds;
+  } k_units[] = {{"us", 0},     {"ms", 1},       {"s", 1000},
+                 {"m", 60'000}, {"h", 3600'000}, {"d", 86400'000}};
+  for (const auto &unit : k_units)
+    if (eat(text, unit.name))
+      return unit.milliseconds;
+  return 1;
+}
+
 /// Reads KMP_BLOCKTIME: a number of milliseconds, or one with a unit, or infinite.
 void read_block_time(globals &all) {
   const char *const value = weft::layer::environment("KMP_BLOCKTIME");
@@ -207,17 +220,17 @@ void read_block_time(globals &all) {
     return;
   const char *s = skip(value);
   unsigned long long n = 0;
-  std::uint64_t divisor = 1;
-  const bool is_infinite = eat(s, "infinite");
+  const bool is_infinite = eat(s, "infinite") || eat(s, "infinity");
   const bool is_number = !is_infinite && read_number(s, n);
-  if (is_number && eat(s, "us"))
-    divisor = 1000;
-  else if (is_number)
-    (void)eat(s, "ms");
+  const unsigned long long unit = is_number ? read_unit(s) : 1;
   if (*s || !(is_infinite || is_number))
-    return void(bad("KMP_BLOCKTIME", value, "milliseconds, microseconds such as 200us, or infinite"));
-  all.block_time = is_infinite ? INT_MAX
-                               : static_cast<int>(std::min<unsigned long long>(n / divisor, INT_MAX));
+    return void(bad("KMP_BLOCKTIME", value,
+                    "milliseconds, a time with a unit such as 200us, 3s, 2m, 1h or 1d, or infinite"));
+  const unsigned long long most = unit > 1 ? INT_MAX / unit : INT_MAX;
+  const unsigned long long given = unit == 0 ? n / 1000 : n;
+  all.block_time = is_infinite || given > most
+                       ? INT_MAX
+                       : static_cast<int>(given * std::max<unsigned long long>(unit, 1));
   if (is_number && n == 0)
     all.spins = 0;
 }

@@ -81,15 +81,17 @@ struct kmp_affinity {
 };
 
 /// Returns how many inner levels of the machine a granularity covers, as far as Weft knows levels.
-/// Negative: it is none.
+/// It is the name of a level, or that number. Negative: it is none.
 int levels_of_granularity(const char *word) noexcept {
+  if (const std::size_t digits = std::strspn(word, "0123456789"))
+    return word[digits] ? -1 : digits == 1 ? std::min(*word - '0', 2) : 2;
   static constexpr struct {
     const char *name;
     int levels;
   } k_names[] = {{"fine", 0},     {"thread", 0},   {"core", 1},        {"tile", 1},
                  {"module", 1},   {"die", 1},      {"l1_cache", 1},    {"l2_cache", 1},
                  {"l3_cache", 1}, {"ll_cache", 1}, {"numa_domain", 1}, {"node", 1},
-                 {"group", 1},    {"socket", 2},   {"package", 2}};
+                 {"group", 1},    {"proc_group", 1}, {"socket", 2},   {"package", 2}};
   for (const auto &n : k_names)
     if (const char *s = word; eat(s, n.name) && (!*s || (eat(s, "s") && !*s)))
       return n.levels;
@@ -116,10 +118,11 @@ kmp_affinity read_kmp_affinity(const char *name) {
     if (*s == ',')
       ++s;
     if (eat(w, "granularity=")) {
-      if ((a.levels = levels_of_granularity(w)) < 0) {
+      const int levels = levels_of_granularity(w);
+      if (levels >= 0)
+        a.levels = levels;
+      else
         bad(name, value, "granularity=fine, thread, core, socket, or another level of the machine");
-        return {};
-      }
     } else if (eat(w, "proclist=["))
       list.assign(w, std::strcspn(w, "]"));
     else if (eat(w, "compact") || eat(w, "explicit"))
