@@ -18,6 +18,8 @@ namespace weft_omp {
 
 namespace {
 
+constexpr long k_numbers = 100'000; // all numbers of a text are below
+
 struct reader {
   const char *s;
   int missing = -1; // a cpu that the machine does not have
@@ -43,7 +45,7 @@ struct reader {
     into = std::strtol(s, &end, 10);
     s = end;
     skip();
-    return into > -100000 && into < 100000;
+    return into > -k_numbers && into < k_numbers;
   }
 };
 
@@ -101,7 +103,7 @@ bool one_range(reader &text, place &into) {
     return false;
   for (long i = 0; i < length; ++i) {
     const long cpu = first + i * stride;
-    if (cpu < 0)
+    if (cpu < 0 || cpu >= k_numbers)
       return false;
     if (without)
       into.erase(std::remove(into.begin(), into.end(), static_cast<int>(cpu)), into.end());
@@ -109,6 +111,12 @@ bool one_range(reader &text, place &into) {
       into.push_back(static_cast<int>(cpu));
   }
   return true;
+}
+
+/// Sorts the cpus of a place, and leaves each of them once.
+void tidy(place &at) {
+  std::sort(at.begin(), at.end());
+  at.erase(std::unique(at.begin(), at.end()), at.end());
 }
 
 bool one_place(reader &text, place &into) {
@@ -132,8 +140,6 @@ void keep_usable(place at, std::vector<place> &into) {
       std::remove_if(at.begin(), at.end(),
                      [&](int cpu) { return !std::binary_search(mine.begin(), mine.end(), cpu); }),
       at.end());
-  std::sort(at.begin(), at.end());
-  at.erase(std::unique(at.begin(), at.end()), at.end());
   if (!at.empty())
     into.push_back(std::move(at));
 }
@@ -146,11 +152,13 @@ int most_cpus() {
          k_word * k_word;
 }
 
-bool place_range(reader &text, std::vector<place> &into) {
+/// Reads a place, perhaps with a count and a stride.
+bool place_range(reader &text, int cpus_of_machine, std::vector<place> &into) {
   const bool without = text.eat('!');
   place first;
   if (!one_place(text, first))
     return false;
+  tidy(first);
   long length = 1, stride = 1;
   if (!without && text.eat(':')) {
     if (!text.number(length) || length <= 0)
@@ -162,14 +170,20 @@ bool place_range(reader &text, std::vector<place> &into) {
     into.erase(std::remove(into.begin(), into.end(), first), into.end());
     return true;
   }
-  for (long i = 0; i < length; ++i) {
-    place p = first;
-    for (int &cpu : p) {
-      cpu += static_cast<int>(i * stride);
-      if (cpu >= most_cpus())
-        text.missing = cpu;
+  for (long i = 0; i < length && !first.empty(); ++i) {
+    const long by = i * stride, lowest = first.front() + by, highest = first.back() + by;
+    if (lowest < 0)
+      return false;
+    if (highest >= cpus_of_machine)
+      text.missing = static_cast<int>(highest);
+    if (lowest < cpus_of_machine) {
+      place p = first;
+      for (int &cpu : p)
+        cpu += static_cast<int>(by);
+      keep_usable(std::move(p), into);
     }
-    keep_usable(std::move(p), into);
+    if (highest >= cpus_of_machine && stride >= 0)
+      break; // so it is for all places behind this one
   }
   return true;
 }
@@ -181,8 +195,9 @@ bool parse_places(const char *text, std::vector<place> &into, int *missing) {
   r.skip();
   if (std::isalpha(static_cast<unsigned char>(*r.s)))
     return abstract(r, into);
+  const int cpus_of_machine = most_cpus();
   do
-    if (!place_range(r, into))
+    if (!place_range(r, cpus_of_machine, into))
       return false;
   while (r.eat(','));
   if (missing && !*r.s)
