@@ -66,8 +66,8 @@ struct kind {
 constexpr kind k_kinds[] = {{"threads", [](int cpu) { return cpu; }},
                             {"cores", &core_of},
                             {"sockets", &socket_of},
-                            {"ll_caches", &socket_of},
-                            {"numa_domains", &socket_of}};
+                            {"ll_caches", &last_cache_of},
+                            {"numa_domains", &numa_domain_of}};
 
 const kind *kind_at(const char *text) noexcept {
   for (const kind &k : k_kinds)

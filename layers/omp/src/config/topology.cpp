@@ -12,16 +12,44 @@
 namespace weft_omp {
 namespace {
 
-int id_of_cpu(int cpu, const char *file) noexcept {
+/// Opens a file of Linux about the machine; null: there is none.
+std::FILE *open_system(const char *form, int number, int second = 0) noexcept {
   char path[96];
-  std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, file);
-  int id = cpu;
-  if (std::FILE *f = std::fopen(path, "r")) {
-    if (std::fscanf(f, "%d", &id) != 1)
-      id = cpu;
-    std::fclose(f);
+  std::snprintf(path, sizeof path, form, number, second);
+  return std::fopen(path, "r");
+}
+
+/// Returns the first number of such a file, which it closes; `otherwise`: it has none.
+int first_number(std::FILE *file, int otherwise) noexcept {
+  int number = otherwise;
+  if (file) {
+    if (std::fscanf(file, "%d", &number) != 1)
+      number = otherwise;
+    std::fclose(file);
   }
-  return id;
+  return number;
+}
+
+/// Calls `take` with the first and the last number of each range of a list such as 0-3,8 in a file,
+/// which it closes, until `take` returns true. Returns whether it has.
+template <class Take>
+bool any_range(std::FILE *file, Take take) {
+  if (!file)
+    return false;
+  bool is_taken = false;
+  int first = 0, last = 0, separator = ',';
+  while (!is_taken && separator == ',' && std::fscanf(file, "%d", &first) == 1) {
+    last = first;
+    separator = std::fgetc(file);
+    if (separator == '-') {
+      if (std::fscanf(file, "%d", &last) != 1)
+        break;
+      separator = std::fgetc(file);
+    }
+    is_taken = take(first, last);
+  }
+  std::fclose(file);
+  return is_taken;
 }
 
 std::vector<int> cpus_of_mask() {
@@ -136,8 +164,35 @@ std::vector<int> read_cpus() {
 
 } // namespace
 
-int socket_of(int cpu) noexcept { return id_of_cpu(cpu, "physical_package_id"); }
-int core_of(int cpu) noexcept { return socket_of(cpu) * 4096 + id_of_cpu(cpu, "core_id"); }
+int socket_of(int cpu) noexcept {
+  return first_number(open_system("/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu),
+                      cpu);
+}
+int core_of(int cpu) noexcept {
+  return socket_of(cpu) * 4096 +
+         first_number(open_system("/sys/devices/system/cpu/cpu%d/topology/core_id", cpu), cpu);
+}
+int last_cache_of(int cpu) noexcept {
+  int highest = 0, first_cpu = -1;
+  for (int i = 0; std::FILE *const f = open_system("/sys/devices/system/cpu/cpu%d/cache/index%d/level", cpu, i); ++i)
+    if (const int level = first_number(f, 0); level > highest) {
+      highest = level;
+      first_cpu = first_number(
+          open_system("/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, i), -1);
+    }
+  return first_cpu >= 0 ? first_cpu : socket_of(cpu);
+}
+int numa_domain_of(int cpu) {
+  int domain = -1;
+  any_range(std::fopen("/sys/devices/system/node/online", "r"), [&](int first, int last) {
+    for (int node = first; node <= last && domain < 0; ++node)
+      if (any_range(open_system("/sys/devices/system/node/node%d/cpulist", node),
+                    [cpu](int low, int high) { return low <= cpu && cpu <= high; }))
+        domain = node;
+    return domain >= 0;
+  });
+  return domain >= 0 ? domain : socket_of(cpu);
+}
 
 const std::vector<int> &process_cpus() {
   static const auto &all = *new std::vector<int>(
