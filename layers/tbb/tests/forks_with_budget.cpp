@@ -6,6 +6,7 @@
 #include "interface.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <thread>
 
@@ -71,10 +72,19 @@ class thread_dispatcher : public abi::one::client {
 
 namespace {
 
+/// Is the least that the server waits before it gives up, as it may where other programs keep the
+/// processors from TBB's workers: the child then finds the lock taken.
+constexpr std::chrono::milliseconds k_least_of_all_rounds{100};
+constexpr int k_lock_is_taken = 1;
+
+bool is_of_taken_lock(int status) {
+  return WIFEXITED(status) && WEXITSTATUS(status) == k_lock_is_taken;
+}
+
 int in_child() {
   alarm(60); // ends a child that hangs
   if (!g_demand.try_lock())
-    return 1;
+    return k_lock_is_taken;
   g_demand.unlock();
   return change_demand() ? 0 : 2;
 }
@@ -98,13 +108,15 @@ int main() {
       std::this_thread::yield();
     server.adjust_job_count_estimate(-2);
     g_looks_for_work = false; // both are about to change the demand and to rest
+    const auto begin = std::chrono::steady_clock::now();
     const pid_t child = fork();
     CHECK(child >= 0);
+    const auto took = std::chrono::steady_clock::now() - begin;
     if (child == 0)
       _exit(in_child());
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child);
-    CHECK(status == 0);
+    CHECK(status == 0 || (is_of_taken_lock(status) && took >= k_least_of_all_rounds));
   }
   server.request_close_connection(false);
   CHECK(tcmReleasePermit(g_permit) == tcm::success);
