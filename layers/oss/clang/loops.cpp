@@ -62,7 +62,7 @@ class loop_parser {
   bool take_prefix(const tokens &all) {
     tokens &kept = nest.heads.back().prefix;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].is(tok::annot_pragma_openmp)) {
+      if (all[i].is(tok::annot_pragma_openmp) || (is_kept_pragma(all[i]) && spelling(pp, all[i]).find("#pragma omp") != std::string::npos)) {
         fail(all[i].getLocation(), "the loop of " + name + " cannot have a directive of OpenMP: write "
                                    "that in front of a loop inside, or leave it out");
         return false;

@@ -140,22 +140,62 @@ class each_once : public DiagnosticConsumer {
 };
 each_once *g_once = nullptr; // the engine's; none while a file is only preprocessed
 
+tokens rest_of_line(Preprocessor &pp) {
+  tokens line;
+  for (Token t;;) {
+    pp.Lex(t);
+    if (t.isOneOf(tok::eod, tok::eof))
+      return line;
+    line.push_back(t);
+  }
+}
+
+/// Keeps the pragmas of a space as tokens, each a line of its own: Clang would print them at once, in front of the statement that they are in. GCC
+/// knows no _Pragma in what is preprocessed.
+class kept_pragmas : public PragmaHandler {
+ public:
+  /// Takes those of a name, or all for which there is no other handler. Clang's removes this one by its name, or it lives as long as the preprocessor.
+  static void begin(Preprocessor &pp, const char *space, const char *name) {
+    auto *const all = new kept_pragmas(space, name);
+    pp.RemovePragmaHandler(space, all);
+    pp.AddPragmaHandler(space, all);
+  }
+  void HandlePragma(Preprocessor &pp, PragmaIntroducer, Token &first) override {
+    if (first.isOneOf(tok::eod, tok::eof))
+      return;
+    std::string text = "\n#pragma " + m_space + " " + spelling(pp, first);
+    for (const Token &t : rest_of_line(pp))
+      text += " " + spelling(pp, t);
+    text += "\n";
+    writer w(pp, first.getLocation());
+    w << text;
+    auto line = std::make_unique<Token[]>(1);
+    line[0] = w.out.front(); // the `#`
+    line[0].setKind(tok::unknown); // Clang counts the ends of lines in such a token
+    line[0].setLocation(line[0].getLocation().getLocWithOffset(-1));
+    line[0].setLength(static_cast<unsigned>(text.size()));
+    pp.EnterTokenStream(std::move(line), 1, /*DisableMacroExpansion=*/true, /*IsReinject=*/true);
+  }
+
+ private:
+  kept_pragmas(const char *space, const char *name) : PragmaHandler(name), m_space(space) {}
+  std::string m_space;
+};
+
 class oss_handler : public PragmaHandler {
  public:
   explicit oss_handler(llvm::StringRef of = "oss") : PragmaHandler(of) {}
 
   void HandlePragma(Preprocessor &pp, PragmaIntroducer, Token &oss) override {
-    tokens line;
-    for (Token t;;) {
-      pp.Lex(t);
-      if (t.isOneOf(tok::eod, tok::eof))
-        break;
-      line.push_back(t);
-    }
+    const tokens line = rest_of_line(pp);
     if (!g_sema && !pp.isMacroDefined("WEFT_OSS_GCC"))
       return keep(pp, oss, line);
-    if (!g_sema)
+    if (!g_sema && g_preprocessor != &pp) {
       g_preprocessor = &pp;
+      kept_pragmas::begin(pp, "GCC", "");
+      kept_pragmas::begin(pp, "GCC", "diagnostic");
+      kept_pragmas::begin(pp, "omp", "");
+    }
     if (g_once)
       g_once->add(pp.getSourceManager(), oss, line);
     const bool is_c = !pp.getLangOpts().CPlusPlus;

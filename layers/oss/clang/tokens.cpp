@@ -57,6 +57,8 @@ std::size_t closing(const tokens &all, std::size_t open) {
   return all.size();
 }
 
+bool is_kept_pragma(const Token &token) { return token.is(tok::unknown); }
+
 std::size_t behind_prefix(const tokens &all, std::size_t begin) {
   const auto is = [&](std::size_t i, tok::TokenKind kind) { return i < all.size() && all[i].is(kind); };
   for (std::size_t i = begin;;) {
@@ -70,6 +72,8 @@ std::size_t behind_prefix(const tokens &all, std::size_t begin) {
       i = closing(all, is(i, tok::l_square) ? i : i + 1) + 1;
     } else if (is(i, tok::identifier) && is(i + 1, tok::colon)) {
       i += 2;
+    } else if (i < all.size() && is_kept_pragma(all[i])) {
+      ++i;
     } else {
       return std::min(i, all.size());
     }
@@ -282,7 +286,7 @@ bool statement_reader::openmp() {
 }
 
 bool statement_reader::statement() {
-  if (peek().isAnnotation() && !m_ahead.isOneOf(tok::annot_pragma_captured, tok::annot_pragma_openmp)) {
+  if (is_kept_pragma(peek()) || (m_ahead.isAnnotation() && !m_ahead.isOneOf(tok::annot_pragma_captured, tok::annot_pragma_openmp))) {
     take(); // a pragma of the compiler, which is about the statement behind it
     return statement();
   }
@@ -412,7 +416,7 @@ bool statement_reader::constraint() {
 }
 
 bool statement_reader::begins_statement() {
-  return peek().isAnnotation() || m_ahead.isOneOf(tok::kw_for, tok::kw_while, tok::kw_if, tok::kw_do,
+  return peek().isAnnotation() || is_kept_pragma(m_ahead) || m_ahead.isOneOf(tok::kw_for, tok::kw_while, tok::kw_if, tok::kw_do,
                                                   tok::kw_switch, tok::kw_try);
 }
 

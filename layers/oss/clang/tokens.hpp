@@ -30,8 +30,11 @@ std::string file_and_line(const clang::SourceManager &sources, clang::SourceLoca
 /// Returns the index of the bracket that closes the one at `open`, or the size.
 std::size_t closing(const tokens &all, std::size_t open);
 
+/// Returns whether a token is a line with a pragma of the compiler.
+bool is_kept_pragma(const clang::Token &token);
+
 /// Returns the index behind what may be in front of a statement: labels, attributes, and pragmas of the compiler, which are
-/// annotations (`#pragma unroll`, `#pragma omp simd`).
+/// annotations (`#pragma unroll`, `#pragma omp simd`) or lines.
 std::size_t behind_prefix(const tokens &all, std::size_t begin);
 
 /// Returns whether the tokens in front of a bracket declare a function.
