@@ -4,6 +4,8 @@
 #include "support/scale.hpp"
 #include "support/soon.hpp"
 
+#include <weft/algorithm.hpp>
+#include <weft/coro.hpp>
 #include <weft/future.hpp>
 
 #include <atomic>
@@ -19,6 +21,7 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -140,6 +143,38 @@ TEST(thread_exit, inside_of_a_call_of_when_each_is_refused_by_name) {
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("task 'when_each' was ended by pthread_exit() or pthread_cancel()")) << end;
+}
+
+/// Ends its thread `depth` coroutines below the one that is a task.
+weft::task<void> leave(int depth) {
+  if (depth == 0)
+    pthread_exit(nullptr);
+  co_await leave(depth - 1);
+}
+
+TEST(thread_exit, inside_of_a_coroutine_is_refused_by_name) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "ThreadSanitizer's pthread_exit() knows the stack of the thread only";
+  for (const int depth : {0}) {
+    auto end = in_process(k_rough, [depth] {
+      weft::spawn([depth] { return leave(depth); }, weft::label("leaver"));
+      weft::taskwait();
+    });
+    EXPECT_TRUE(end.aborted()) << depth << end;
+    EXPECT_TRUE(end.printed("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << depth << end;
+  }
+}
+
+TEST(thread_exit, inside_of_an_algorithm_on_a_set_is_refused_by_name) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "ThreadSanitizer's pthread_exit() knows the stack of the thread only";
+  auto end = in_process(k_rough, [] {
+    const auto alone = weft::execution::seq.on(weft::worker_set::of_workers({0}));
+    const std::vector<int> v(10);
+    weft::for_each(alone, v, [](int) { pthread_exit(nullptr); });
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.printed("task 'algorithm' was ended by pthread_exit() or pthread_cancel()")) << end;
 }
 
 // gtest would stop the unwinding.

@@ -155,7 +155,11 @@ struct coro_promise_base : coro_link {
     static void await_resume() noexcept {}
   };
   static final_awaiter final_suspend() noexcept { return {}; }
-  void unhandled_exception() noexcept { error = std::current_exception(); }
+  void unhandled_exception() {
+    error = std::current_exception();
+    if (!error)
+      throw; // no C++ exception: pthread_exit() or pthread_cancel() ends the thread
+  }
 
   template <class A>
   decltype(auto) await_transform(A &&awaitable) {

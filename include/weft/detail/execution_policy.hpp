@@ -174,6 +174,8 @@ decltype(auto) place(const P &policy, F &&f) {
         keep();
       } catch (...) {
         error = std::current_exception();
+        if (!error)
+          throw; // no C++ exception: pthread_exit() or pthread_cancel() ends the thread
       }
     };
     call_on(policy.set(), [](void *b) { (*static_cast<decltype(body) *>(b))(); }, &body);
