@@ -79,7 +79,7 @@ int check_instructions() {
       {"concurrent", "concurrent", 100'000, 200'000, 100'000, 394},
       {"chain of a region", "region-chain", 100'000, 200'000, 100'000, 630},
       {"chains of 64 tiles", "region-tiles", 100'000, 200'000, 100'000, 630},
-      {"async, get in place", "async-get", 100'000, 200'000, 100'000, 285},
+      {"async, get in place", "async-get", 100'000, 200'000, 100'000, 288},
       {"promise, set and get", "set-get", 100'000, 200'000, 100'000, 151},
       {"then, a chain", "then-chain", 100'000, 200'000, 100'000, 383},
       {"when_all, an input", "when-all", 100'000, 200'000, 100'000, 44},

@@ -147,7 +147,7 @@ class called_coroutine : public coro_awaiter {
     return coro_resume_after(m_task, this->goes_on);
   }
   T await_resume() {
-    if (!m_callee.valid())
+    if (this->goes_on)
       return future<T>(m_task).get();
     const owned_coroutine<T> over(std::move(m_callee).release());
     return over.promise->take();
@@ -155,7 +155,7 @@ class called_coroutine : public coro_awaiter {
 
  private:
   weft::task<T> &m_callee;
-  task *m_task; // which runs the callee for a coroutine of another library; m_callee is empty then
+  task *m_task; // which runs the callee for a coroutine of another library, whose record is `goes_on`
 };
 
 /// Awaits a coroutine that it owns.

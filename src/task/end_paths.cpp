@@ -78,10 +78,9 @@ namespace {
 WEFT_INLINE runnable *next_of(runnable *next, ready_list &ready) {
   if (ready.empty()) [[likely]]
     return next;
-  if (!next)
-    return first_of(ready);
-  enqueue_all(ready);
-  return next;
+  if (next)
+    ready.push_back(next);
+  return first_of(ready);
 }
 
 } // namespace

@@ -200,7 +200,8 @@ bool wait_as_holder(thread_context &here, task &awaited) {
   task &outer = *w.current;
   if (!may_run_alone(w, awaited, outer) || !pop_newest(w, awaited)) [[unlikely]]
     return wait_among_others(awaited);
-  if (!has_all(awaited.references, k_both)) [[unlikely]]
+  // The word behind the references: the entry may be one that a waiter left behind whose handle is gone by now.
+  if (!has_all(awaited.references, k_both) || !is_open(awaited.unsatisfied)) [[unlikely]]
     return run_popped(w, awaited);
   begin_alone(awaited.unsatisfied);
   count_run(w);

@@ -249,14 +249,14 @@ const passes<claim_of_deferred> c4{"claim_of_deferred"};
 
 // --- the lone waiter
 
-/// Says which look at the references the waiter does that has the entry.
-enum class looks { both, before_the_body };
+/// Says which looks the waiter with the entry leaves out.
+enum class looks { all, no_look_behind_the_body, no_look_at_the_word };
 /// Says what becomes of the other handle.
-enum class other { goes_before, comes_from_the_body };
+enum class other { gives_up, claims, comes_from_the_body };
 
-/// Has a waiter with the entry and one handle, which acts alone if it finds no other one: a thread waits through
-/// another handle, or gives that up, and drops the handle; or the body hands one to a thread.
-template <other How, looks Which = looks::both>
+/// Has a waiter with the entry and one handle, which acts alone if it finds no other one. Another thread gives its wait
+/// through a second handle up, and drops the handle; or claims the task and runs it; or gets a handle from the body.
+template <other How, looks Which = looks::all>
 struct lone_waiter {
   static constexpr int threads = 2;
   static constexpr bool from_body = How == other::comes_from_the_body;
@@ -277,21 +277,39 @@ struct lone_waiter {
     references.fetch_add(1, relaxed);
     handed.store(1, release);
   }
+  void wait_until_done() {
+    model_node mine;
+    mine.written.set(1);
+    if (waiters::attach(done, mine))
+      wait_until_fired(mine);
+  }
+  bool is_alone() {
+    return has_all(references, 2) && (Which == looks::no_look_at_the_word || is_open(word));
+  }
+  bool ends_alone() {
+    return Which == looks::no_look_behind_the_body || (has_all(references, 2) && !done.load(relaxed));
+  }
+  void end_alone() {
+    waiters::raise_unshared(done, token());
+    keep(references, 1);
+  }
+  void end_among_others() {
+    fire_all(done);
+    drop();
+  }
   void run(int t) {
     if (t == 1)
-      return wait_through_another_handle();
-    const bool is_alone = has_all(references, 2);
-    if (is_alone)
+      return How == other::claims ? claim_and_run() : wait_through_another_handle();
+    if (is_open(word) && is_alone()) {
       begin_alone(word);
-    else
-      expect(use_own_entry(word) == own_entry::begun, "the entry is the waiter's");
-    body();
-    if (is_alone && (Which == looks::before_the_body || (has_all(references, 2) && !done.load(relaxed)))) {
-      waiters::raise_unshared(done, token());
-      keep(references, 1);
+      body();
+      ends_alone() ? end_alone() : end_among_others();
+    } else if (use_own_entry(word) == own_entry::begun) {
+      body();
+      end_among_others();
     } else {
-      fire_all(done);
-      drop();
+      drop(); // the entry is left behind
+      wait_until_done();
     }
     drop(); // the handle
   }
@@ -304,16 +322,29 @@ struct lone_waiter {
     static_cast<void>(block.get());
     drop();
   }
+  void claim_and_run() {
+    if (is_open(word) && claim(word)) {
+      body();
+      references.fetch_add(1, relaxed); // of completion: the entry has the other
+      end_among_others();
+    } else {
+      wait_until_done();
+    }
+    drop();
+  }
   void check() {
     expect(begun.get() == 1, "the body is run once");
     expect(waiters::is_token(done.load(relaxed)), "the end is known");
     expect(block.get() == 2, "the block is freed");
   }
 };
-const passes<lone_waiter<other::goes_before>> l1{"claim_alone"};
+const passes<lone_waiter<other::gives_up>> l1{"claim_alone"};
+const passes<lone_waiter<other::claims>> l4{"claim_alone_behind_another"};
 const passes<lone_waiter<other::comes_from_the_body>> l2{"claim_alone_until_the_body"};
-const fails<lone_waiter<other::comes_from_the_body, looks::before_the_body>> l3{
-    "claim_alone_that_looks_once", ""};
+const fails<lone_waiter<other::comes_from_the_body, looks::no_look_behind_the_body>> l3{
+    "claim_alone_without_a_look_behind_the_body", ""};
+const fails<lone_waiter<other::claims, looks::no_look_at_the_word>> l5{
+    "claim_alone_without_a_look_at_the_word", "the body is run once"};
 
 // --- waiters
 

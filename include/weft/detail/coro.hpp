@@ -19,7 +19,7 @@ struct coro_root;
 struct coro_link {
   void *frame = nullptr; // std::coroutine_handle<>::address()
   coro_link *caller = nullptr; // goes on when this one ends; null: the first of its task
-  coro_root *root = nullptr;
+  coro_root *root; // written before the coroutine runs: a write here would show in each await
 };
 
 /// Is the trampoline of a task whose body is a coroutine. It lives in the block of that task.

@@ -718,7 +718,11 @@ void task_wait_done(task *self) {
   if (!self)
     throw_error(errc::invalid_argument,
                 "a handle without a task is waited for; it was moved from, or get() was called");
-  static_cast<void>(task_wait_result(self));
+  thread_context *const here = this_thread_context();
+  if (here && is_raised(self->done_word, k_done))
+    static_cast<void>(end_wait_for_task(*self, here));
+  else // others may wait as well: not as a holder
+    static_cast<void>(wait_for_result(*self));
 }
 
 bool task_is_done(const task *self) noexcept { return self && is_raised(self->done_word, k_done); }

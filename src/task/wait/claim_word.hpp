@@ -26,10 +26,11 @@
 //                 refer to the same block, and the exchange lets one of them be dropped.
 //             I3  The reference of an entry that is left behind keeps the block. Nothing else of
 //                 the task may be alive: neither its parent nor its closure.
-//             I4  A waiter that has the entry, and finds all references its own (has_all of
-//                 countdown.hpp), is the one thread that knows the task: it calls begin_alone. Its body
-//                 may hand the task on; so the waiter looks at the references again behind the body,
-//                 before it ends the task alone, too.
+//             I4  A waiter that has the entry, finds all references its own (has_all of countdown.hpp)
+//                 and then k_open, is the one thread that knows the task: it calls begin_alone. In the
+//                 other order the entry may be one that is left behind, by a waiter that has run the
+//                 task and dropped its handle since. The body may hand the task on; so the waiter looks
+//                 at the references again behind the body, before it ends the task alone, too.
 // Orders      O1  k_open is stored, release, with O2: the waiter sees what the predecessors of the
 //                 task wrote, and the task as it was announced.
 //             O2  the compare-exchange of claim, acquire, with O1 and O3.

@@ -105,6 +105,31 @@ TEST(coro_outside, a_coroutine_of_another_library_awaits_everything) {
   EXPECT_EQ(sum, 111'112);
 }
 
+/// Has steps of which each sets the next one, in the object that the driver has awaited.
+struct steps {
+  weft::task<int> next;
+  std::vector<int> seen;
+  weft::latch over{1};
+};
+weft::task<int> second_of(steps &) { co_return 2; }
+weft::task<int> first_of(steps &all) {
+  all.next = second_of(all);
+  co_return 1;
+}
+detached drive(steps &all) {
+  while (all.next.valid())
+    all.seen.push_back(co_await std::move(all.next));
+  all.over.count_down();
+}
+
+TEST(coro_outside, an_awaited_object_may_take_another_coroutine_meanwhile) {
+  steps all;
+  all.next = first_of(all);
+  drive(all);
+  all.over.wait();
+  EXPECT_EQ(all.seen, (std::vector{1, 2}));
+}
+
 /// Resumes a coroutine in the way that it is given.
 enum class how { from_a_thread, at_once, not_suspended, ready, by_handle, noop };
 struct awaitable {
