@@ -120,7 +120,7 @@ class called_coroutine : public coro_awaiter {
   /// callee is not over, or not yet run.
   template <class Promise>
     requires own_promise<Promise>
-  bool await_suspend(std::coroutine_handle<Promise> handle) noexcept {
+  bool await_suspend(std::coroutine_handle<Promise> handle) {
     coro_promise<T> &callee = *m_callee.internals();
     coro_link &caller = handle.promise();
     coro_root &root = *caller.root;

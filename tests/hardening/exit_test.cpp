@@ -155,7 +155,7 @@ weft::task<void> leave(int depth) {
 TEST(thread_exit, inside_of_a_coroutine_is_refused_by_name) {
   if (test::k_thread_sanitized)
     GTEST_SKIP() << "ThreadSanitizer's pthread_exit() knows the stack of the thread only";
-  for (const int depth : {0}) {
+  for (const int depth : {0, 2, 200}) {
     auto end = in_process(k_rough, [depth] {
       weft::spawn([depth] { return leave(depth); }, weft::label("leaver"));
       weft::taskwait();
