@@ -210,6 +210,20 @@ class eventcount {
 
   /// Guesses the number of sleepers that are not chosen yet.
   std::size_t idle() const noexcept { return m_state.load(std::memory_order_relaxed) % k_searcher; }
+  /// Guesses the number of sleepers but for `id`, by their announcements: `id` may have announced itself, and may not
+  /// be counted yet.
+  std::size_t sleepers_beside(std::size_t id) const noexcept {
+    if (idle() == 0)
+      return 0;
+    std::size_t sleepers = 0;
+    for (std::size_t g = 0; g < m_groups; ++g) {
+      std::uint64_t seen = m_announced[g].word.load(std::memory_order_relaxed);
+      if (g == id / 64)
+        seen &= ~bit_of(id);
+      sleepers += static_cast<std::size_t>(std::popcount(seen));
+    }
+    return sleepers;
+  }
   /// Guesses the number of searchers.
   std::size_t searching() const noexcept {
     return m_state.load(std::memory_order_relaxed) / k_searcher;

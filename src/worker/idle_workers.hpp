@@ -11,8 +11,7 @@ namespace rt {
 
 /// Guesses the number of workers that sleep.
 [[nodiscard]] inline std::size_t sleeping_workers(const runtime &rt) noexcept {
-  const std::size_t sleepers = rt.idle.idle();
-  return sleepers != 0 && rt.idle.announced(rt.slot_limit) ? sleepers - 1 : sleepers;
+  return rt.idle.sleepers_beside(rt.slot_limit);
 }
 /// Guesses whether work that is added wakes a worker: one sleeps, and none searches.
 [[nodiscard]] inline bool would_wake_a_worker(const runtime &rt) noexcept {

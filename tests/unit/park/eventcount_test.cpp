@@ -42,6 +42,23 @@ TEST(Eventcount, CancelTellsWhetherOneWasChosen) {
   EXPECT_EQ(idle.searching(), 0u);
 }
 
+TEST(Eventcount, CountsSleepersBesideOne) {
+  eventcount<> idle(130);
+  EXPECT_EQ(idle.sleepers_beside(129), 0u);
+  idle.prepare(129);
+  EXPECT_EQ(idle.sleepers_beside(129), 0u);
+  EXPECT_EQ(idle.sleepers_beside(65), 1u) << "another one of another group";
+  idle.prepare(1);
+  idle.prepare(65);
+  EXPECT_EQ(idle.sleepers_beside(129), 2u);
+  EXPECT_EQ(idle.sleepers_beside(0), 3u);
+  idle.cancel(1);
+  EXPECT_EQ(idle.sleepers_beside(129), 1u);
+  idle.cancel(65);
+  idle.cancel(129);
+  EXPECT_EQ(idle.sleepers_beside(0), 0u);
+}
+
 TEST(Eventcount, WakesOneAtATimeHoweverMuchIsPushed) {
   eventcount<> idle(8);
   for (std::size_t id = 0; id < 8; ++id)
