@@ -120,9 +120,9 @@ void fire_by_post(waiter *self, firing &) noexcept {
   enqueue_ready(static_cast<posting_waiter *>(self)->record);
 }
 
-void task_launch(task *t, unsigned how) {
-  if (is(how, launch::async)) [[likely]]
-    return task_submit(t);
+namespace {
+
+WEFT_NOINLINE void launch_otherwise(task *t, unsigned how) {
   if (is(how, launch::async | launch::deferred))
     how = static_cast<unsigned>(would_wake_a_worker(the_runtime()) ? launch::async
                                                                   : launch::deferred);
@@ -138,6 +138,12 @@ void task_launch(task *t, unsigned how) {
   }
   discard(*t);
   refuse_policy(how);
+}
+
+} // namespace
+
+void task_launch(task *t, unsigned how) { // tail calls: the common way needs no stack
+  return is(how, launch::async) ? task_submit(t) : launch_otherwise(t, how);
 }
 
 bool continues_as_task(unsigned how, bool ready) {
