@@ -75,7 +75,7 @@ int check_instructions() {
       {"coroutine, a ready child", "coroutine-child", 100'000, 200'000, 100'000, 130},
       {"coroutine, left and resumed", "coroutine-suspend", 100'000, 200'000, 100'000, 329},
       {"reducing", "reduce", 100'000, 200'000, 100'000, 480},
-      {"reducing, reads two vectors", "dot", 100'000, 200'000, 100'000, 1466},
+      {"reducing, reads two vectors", "dot", 100'000, 200'000, 100'000, 1467},
       {"concurrent", "concurrent", 100'000, 200'000, 100'000, 394},
       {"chain of a region", "region-chain", 100'000, 200'000, 100'000, 630},
       {"chains of 64 tiles", "region-tiles", 100'000, 200'000, 100'000, 630},
