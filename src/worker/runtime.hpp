@@ -203,8 +203,13 @@ inline void set_successor_odds(runtime &rt, std::uint32_t odds) noexcept {
   constexpr auto bits = [](runnable::kind k, std::int16_t p) {
     return std::bit_cast<std::uint64_t>(detail::runnable_traits{k, 0, p, 0});
   };
+#ifdef WEFT_TSAN // a waiter that has claimed the task may be setting its flags, which are left out below
+  const std::uint8_t flags = 0;
+#else
+  const std::uint8_t flags = item.flags;
+#endif
   return (std::bit_cast<std::uint64_t>(
-              detail::runnable_traits{item.what, item.flags, item.priority, 0}) &
+              detail::runnable_traits{item.what, flags, item.priority, 0}) &
           bits(runnable::kind{0xFC}, -1)) == 0;
 }
 /// Gives ready work to the policy and wakes a worker for it.
