@@ -141,8 +141,8 @@ WEFT_INLINE bool is_bare(const task &t) noexcept {
   return (reinterpret_cast<std::uintptr_t>(t.group) | reinterpret_cast<std::uintptr_t>(peek_extra(t))) == 0;
 }
 
-/// Returns whether the task, without options, may run on the frame of its parent, `outer`, as may_run_in_place()
-/// says; a policy that draws has no queues of its workers.
+/// Returns whether the task is one without options that its parent, `outer`, may run on the frame. run_awaited() asks
+/// more, of other tasks, and the policy; but a policy that draws has no queues of its workers.
 WEFT_INLINE bool may_run_alone(const worker &w, const task &t, const task &outer) noexcept {
   return !w.in_callback && !is_on_own_stack(w) && stack_left(w) >= k_stack_reserve &&
          t.parent == &outer && t.is_simple(detail::k_special | detail::k_undeferred) && is_bare(t) &&
