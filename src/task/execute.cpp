@@ -160,7 +160,7 @@ WEFT_INLINE task *enter(thread_context &here, task &self) noexcept {
 
 /// Executes a task with a handle, or drops the entry that its waiter has left behind.
 template <body_on Where>
-WEFT_NOINLINE runnable *execute_entry(thread_context &here, task &self) noexcept {
+WEFT_INLINE runnable *execute_with_handle(thread_context &here, task &self) noexcept {
   task *const outer = enter<Where>(here, self);
   if (!take_entry(self.unsatisfied)) [[unlikely]]
     return drop_entry(here, self, outer);
@@ -188,10 +188,7 @@ WEFT_INLINE bool prepare_body(thread_context &here, task &self) noexcept {
 }
 
 template <body_on Where>
-WEFT_INLINE runnable *execute_on(thread_context &here, task &self) noexcept {
-  // A left-behind entry comes while another thread runs the task, and sets flags.
-  if (self.has_meanwhile(detail::k_tracked)) [[unlikely]]
-    return execute_entry<Where>(here, self);
+WEFT_INLINE runnable *execute_without_handle(thread_context &here, task &self) noexcept {
   task *const outer = enter<Where>(here, self);
   if (self.has_meanwhile(detail::k_special)) [[unlikely]] {
     if (is_bare(self)) [[likely]]
@@ -206,9 +203,19 @@ WEFT_INLINE runnable *execute_on(thread_context &here, task &self) noexcept {
   return end_fast(*this_thread_context(), self, outer, Where); // the thread may have changed
 }
 
+WEFT_NOINLINE runnable *execute_with_handle_on_frame(thread_context &here, task &self) noexcept {
+  return execute_with_handle<body_on::frame>(here, self);
+}
+
+WEFT_INLINE runnable *execute_on_frame(thread_context &here, task &self) noexcept {
+  if (self.has_meanwhile(detail::k_tracked)) [[unlikely]] // as in execute()
+    return execute_with_handle_on_frame(here, self);
+  return execute_without_handle<body_on::frame>(here, self);
+}
+
 WEFT_NOINLINE runnable *execute_among_exceptions(thread_context &here, task &self) noexcept {
   const exception_state outer = std::exchange(*here.exceptions, {});
-  runnable *successor = execute_on<body_on::frame>(here, self);
+  runnable *successor = execute_on_frame(here, self);
   *this_thread_context()->exceptions = outer;
   return successor;
 }
@@ -281,14 +288,18 @@ WEFT_INLINE runnable *execute_for_waiter(thread_context &here, task &self) noexc
 
 } // namespace
 
-runnable *execute(thread_context &here, task &self) noexcept {
-  return execute_on<body_on::loop>(here, self);
+runnable *execute_untracked(thread_context &here, task &self) noexcept {
+  return execute_without_handle<body_on::loop>(here, self);
+}
+
+runnable *execute_tracked(thread_context &here, task &self) noexcept {
+  return execute_with_handle<body_on::loop>(here, self);
 }
 
 runnable *execute_in_place(thread_context &here, task &self) noexcept {
   if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
     return execute_among_exceptions(here, self);
-  return execute_on<body_on::frame>(here, self);
+  return execute_on_frame(here, self);
 }
 
 runnable *execute_awaited(thread_context &here, task &self) noexcept {

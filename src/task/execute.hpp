@@ -19,7 +19,7 @@ enum class awaited_entry { none, taken, left_behind };
 /// `here`: the caller's thread context; the caller may be on another one afterwards.
 /// Returns a task that became ready and that the caller runs or enqueues; other ready tasks are
 /// already enqueued.
-[[nodiscard]] runnable *execute(thread_context &here, task &self) noexcept;
+[[nodiscard]] WEFT_INLINE runnable *execute(thread_context &here, task &self) noexcept;
 /// Calls execute() on the stack of a frame of the current task. A frame that is in a catch block
 /// keeps its exceptions from the task.
 [[nodiscard]] runnable *execute_in_place(thread_context &here, task &self) noexcept;
@@ -31,6 +31,17 @@ enum class awaited_entry { none, taken, left_behind };
 [[nodiscard]] runnable *execute_claimed(thread_context &here, task &self) noexcept;
 /// Does what follows the body of a task that ran on a frame of `outer`, which has the entry.
 [[nodiscard]] runnable *end_awaited(task &self, task &outer) noexcept;
+
+/// Does the same as execute() for a task without a handle.
+[[nodiscard]] runnable *execute_untracked(thread_context &here, task &self) noexcept;
+/// Does the same for a task with a handle, or for the entry of one that a waiter has begun.
+[[nodiscard]] runnable *execute_tracked(thread_context &here, task &self) noexcept;
+WEFT_INLINE runnable *execute(thread_context &here, task &self) noexcept {
+  // A left-behind entry comes while another thread runs the task, and sets flags.
+  if (self.has_meanwhile(detail::k_tracked)) [[unlikely]]
+    return execute_tracked(here, self);
+  return execute_untracked(here, self);
+}
 
 /// Counts the children that have ended where they are waited for. A thread that executes one task
 /// after the other on a loop of its own calls it before it does anything else.
