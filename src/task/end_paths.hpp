@@ -22,8 +22,9 @@ WEFT_INLINE bool goes_again(const task &self, const task_extra &extra) noexcept 
 }
 /// Ends such a run.
 WEFT_INLINE runnable *begin_again(task &self, task_extra &extra, task *outer) {
-  this_thread_context()->current = outer; // the thread may have changed
-  count(this_thread_context()->counts->reruns);
+  thread_context &now = *this_thread_context(); // the thread may have changed
+  now.current = outer;
+  count(now.counts->reruns);
   std::exchange(extra.instead_of_end, nullptr)(self); // the last touch
   return nullptr;
 }

@@ -158,6 +158,11 @@ WEFT_INLINE task *enter(thread_context &here, task &self) noexcept {
   return std::exchange(here.current, &self);
 }
 
+/// Returns whether the task is a coroutine that goes on after a wait, and needs no more than to run.
+WEFT_INLINE bool goes_on_plainly(const task &self) noexcept {
+  return is_coroutine_begun(self) && !self.group && !peek_extra(self)->stack_bytes;
+}
+
 /// Executes a task with a handle, or drops the entry that its waiter has left behind.
 template <body_on Where>
 WEFT_INLINE runnable *execute_with_handle(thread_context &here, task &self) noexcept {
@@ -168,7 +173,10 @@ WEFT_INLINE runnable *execute_with_handle(thread_context &here, task &self) noex
     run_body(self);
     return end_with_handle(self, outer, Where);
   }
-  run_marked<Where>(here, self);
+  if (goes_on_plainly(self))
+    run_body(self);
+  else
+    run_marked<Where>(here, self);
   task_extra *const extra = peek_extra(self);
   if (extra && goes_again(self, *extra)) // a coroutine that waits
     return begin_again(self, *extra, outer);

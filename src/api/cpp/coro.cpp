@@ -67,8 +67,18 @@ void coro_keep(void *frame, std::size_t bytes) noexcept {
   here->memory->keep(frame, bytes);
 }
 
-void coro_go_on(runnable *goes_on) noexcept {
+namespace {
+
+WEFT_COLD void go_on_from_outside(runnable &goes_on) noexcept {
   const gate_guard here;
+  unless(bug::coroutine_stays, [&] { enqueue_ready(goes_on); });
+}
+
+} // namespace
+
+void coro_go_on(runnable *goes_on) noexcept {
+  if (!this_thread_context()) [[unlikely]]
+    return go_on_from_outside(*goes_on);
   unless(bug::coroutine_stays, [&] { enqueue_ready(*goes_on); });
 }
 
