@@ -158,8 +158,8 @@ WEFT_INLINE task *enter(thread_context &here, task &self) noexcept {
   return std::exchange(here.current, &self);
 }
 
-/// Returns whether the task is a coroutine that goes on after a wait, and needs no more than to run.
-WEFT_INLINE bool goes_on_plainly(const task &self) noexcept {
+/// Returns whether the task is a coroutine that goes on after a wait, and needs no look of a first run.
+WEFT_INLINE bool needs_only_to_run(const task &self) noexcept {
   return is_coroutine_begun(self) && !self.group && !peek_extra(self)->stack_bytes;
 }
 
@@ -173,7 +173,7 @@ WEFT_INLINE runnable *execute_with_handle(thread_context &here, task &self) noex
     run_body(self);
     return end_with_handle(self, outer, Where);
   }
-  if (goes_on_plainly(self))
+  if (needs_only_to_run(self))
     run_body(self);
   else
     run_marked<Where>(here, self);
