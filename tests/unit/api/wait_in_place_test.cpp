@@ -5,17 +5,21 @@
 #include "support/scale.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/future.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -120,6 +124,45 @@ TEST(wait_in_place, runs_a_task_that_asks_for_a_stack_that_is_left) {
       auto h = weft::spawn([] { return here(); }, weft::stack_bytes(8 << 10));
       return is_on_top_of(h.get(), here());
     }));
+  });
+}
+
+/// Waits as `wait` does for a task that runs in place under get(): its body must lie elsewhere.
+template <class Future, class Wait>
+void expect_elsewhere(Wait wait) {
+  in_task([&] {
+    for (int i = 0; i != 50; ++i) {
+      Future f = weft::async([] { return here(); });
+      wait(f);
+      EXPECT_FALSE(is_on_top_of(f.get(), here()));
+    }
+  });
+}
+
+TEST(wait_in_place, does_not_run_a_future_below_a_wait_with_a_limit) {
+  using std::chrono::hours;
+  const std::stop_source never;
+  const auto all = [&]<class Future>(std::type_identity<Future>) {
+    expect_elsewhere<Future>(
+        [](Future &f) { EXPECT_EQ(f.wait_for(hours(1)), weft::future_status::ready); });
+    expect_elsewhere<Future>([](Future &f) {
+      EXPECT_EQ(f.wait_until(std::chrono::steady_clock::now() + hours(1)),
+                weft::future_status::ready);
+    });
+    expect_elsewhere<Future>([](Future &f) {
+      EXPECT_EQ(f.wait_until(std::chrono::system_clock::now() + hours(1)),
+                weft::future_status::ready);
+    });
+  };
+  all(std::type_identity<weft::future<std::uintptr_t>>());
+  all(std::type_identity<weft::shared_future<std::uintptr_t>>());
+  in_task([&] {
+    for (int i = 0; i != 50; ++i) {
+      auto f = weft::async([] { return here(); });
+      EXPECT_FALSE(is_on_top_of(f.get(never.get_token()), here()));
+      weft::shared_future<std::uintptr_t> g = weft::async([] { return here(); });
+      EXPECT_FALSE(is_on_top_of(g.get(never.get_token()), here()));
+    }
   });
 }
 
