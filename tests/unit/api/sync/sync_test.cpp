@@ -343,6 +343,40 @@ TEST(event, lets_waiters_go_on_until_it_is_reset) {
   EXPECT_TRUE(e.wait(stop.get_token()));
 }
 
+TEST(event, lets_tasks_and_threads_go_on_however_they_wait) {
+  for (int way = 0; way != 4; ++way) {
+    weft::event e, never;
+    std::stop_source stop;
+    std::atomic<int> waiting{0}, gone{0}, ended{0};
+    weft::spawn([&] {
+      until([&] { return waiting == 5; });
+      test::dawdle();
+      EXPECT_EQ(gone, 0);
+      e.set();
+      until([&] { return gone == 5; });
+      test::dawdle();
+      EXPECT_EQ(ended, 0);
+      stop.request_stop();
+    });
+    in_tasks_and_threads(3, [&] {
+      ++waiting;
+      if (way == 0)
+        e.wait();
+      else if (way == 1)
+        EXPECT_TRUE(e.wait(stop.get_token()));
+      else if (way == 2)
+        EXPECT_TRUE(e.wait_for(1h));
+      else
+        EXPECT_TRUE(e.wait_until(std::chrono::system_clock::now() + 1h));
+      ++gone;
+      EXPECT_FALSE(never.wait_for(1us));
+      EXPECT_FALSE(never.wait(stop.get_token()));
+      ++ended;
+    });
+    EXPECT_EQ(ended, 5);
+  }
+}
+
 // ---- barriers
 
 TEST(barrier, holds_all_until_the_last_one_arrives_phase_after_phase) {
@@ -363,6 +397,41 @@ TEST(barrier, holds_all_until_the_last_one_arrives_phase_after_phase) {
     });
   weft::taskwait();
   EXPECT_EQ(completed, phases);
+}
+
+TEST(barrier, holds_tasks_and_threads_however_they_wait) {
+  constexpr int k_all = 7; // five tasks, two threads
+  const int phases = test::scaled(100, 20);
+  std::atomic<int> arrived{0}, early{0};
+  const std::stop_source never;
+  weft::barrier<> b(k_all);
+  in_tasks_and_threads(k_all - 2, [&] {
+    for (int p = 0; p != phases; ++p) {
+      ++arrived;
+      switch (p % 5) {
+      case 0:
+        b.arrive_and_wait();
+        break;
+      case 1:
+        b.wait(b.arrive());
+        break;
+      case 2:
+        EXPECT_TRUE(b.wait_for(b.arrive(), 1h));
+        break;
+      case 3:
+        EXPECT_TRUE(b.wait(b.arrive(), never.get_token()));
+        break;
+      default: {
+        auto arrival = b.arrive();
+        if (!b.wait_for(arrival, 1us))
+          b.wait(std::move(arrival));
+      }
+      }
+      early += arrived < (p + 1) * k_all;
+    }
+  });
+  EXPECT_EQ(arrived, phases * k_all);
+  EXPECT_EQ(early, 0);
 }
 
 TEST(barrier, a_wait_that_ends_early_keeps_its_arrival) {
