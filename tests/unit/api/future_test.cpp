@@ -152,10 +152,17 @@ TEST(async, fork_lets_another_worker_go_on_with_the_caller) {
     GTEST_SKIP() << "one worker runs one after the other";
   in_task([] {
     std::atomic<bool> caller_went_on{false};
+    std::atomic<int> child{-1};
+    const int before = weft::worker_id();
     auto f = weft::async(weft::launch::fork, [&] {
+      child = weft::worker_id();
       while (!caller_went_on) // keeps its worker
         std::this_thread::yield();
     });
+    EXPECT_NE(weft::worker_id(), before); // under launch::async the caller stays
+    while (child == -1) // else get() might run it here
+      std::this_thread::yield();
+    EXPECT_EQ(child, before);
     caller_went_on = true;
     f.get();
   });
