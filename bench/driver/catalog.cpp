@@ -223,7 +223,8 @@ void add_rows(std::vector<experiment> &to, size s) {
     return contender{library, std::string("bin/weft-rows-") + library, {}};
   };
   const contender boost_thread = program("boost-thread"), boost_fiber = program("boost-fiber"),
-                  standard = program("std");
+                  standard = program("std"), tbb = program("tbb"),
+                  tbb_one_group = program("tbb-one-group");
   struct row {
     const char *name;
     int workers;
@@ -231,8 +232,16 @@ void add_rows(std::vector<experiment> &to, size s) {
     std::vector<contender> peers;
   };
   for (const row &r : {row{"set-get", 1, 1'000'000, 10'000, {standard, boost_thread, boost_fiber}},
-                       row{"async-get", 1, 100'000, 1000, {standard, boost_thread, boost_fiber}},
-                       row{"async-stolen", 2, 10'000, 500, {standard, boost_thread}},
+                       row{"async-get",
+                           1,
+                           100'000,
+                           1000,
+                           {tbb, tbb_one_group, standard, boost_thread, boost_fiber}},
+                       row{"async-stolen",
+                           2,
+                           10'000,
+                           500,
+                           {tbb, tbb_one_group, standard, boost_thread}},
                        row{"then-chain", 1, 1000, 200, {boost_thread}},
                        row{"when-all", 1, 1000, 200, {boost_thread}},
                        row{"mutex", 1, 1'000'000, 10'000, {standard, boost_thread, boost_fiber}},

@@ -2,7 +2,8 @@
 // The operations, each `n` times. A library has what its header in models/ defines:
 //
 //     call(workers, f)       calls f where tasks may wait
-//     async(f), promise<T>   with futures of the library
+//     async(f)               returns what has get(): a future, or a result with its group
+//     promise<T>             which gives a future
 //     k_threads              whether async() may run beside its caller
 //     add_one                what a continuation calls; when_all(vector)
 //     mutex, latch, channel  with push(v), pop(v)
@@ -133,8 +134,9 @@ void turns(long n) {
 /// Returns whether the library has the workload.
 template <class L>
 bool run(std::string_view workload, long n, int workers) {
-  if (workload == "set-get")
-    return set_get<L>(n), true;
+  if constexpr (requires { typename L::template promise<int>; })
+    if (workload == "set-get")
+      return set_get<L>(n), true;
   if (workload == "async-get")
     return async_get<L>(n), true;
   if (workload == "async-stolen") {
@@ -142,8 +144,9 @@ bool run(std::string_view workload, long n, int workers) {
       return false;
     return async_stolen<L>(n), true;
   }
-  if (workload == "mutex")
-    return lock<L>(n), true;
+  if constexpr (requires { typename L::mutex; })
+    if (workload == "mutex")
+      return lock<L>(n), true;
   if constexpr (requires { typename L::add_one; })
     if (workload == "then-chain")
       return then_chain<L>(n), true;
