@@ -246,6 +246,7 @@ void add_rows(std::vector<experiment> &to, size s) {
                        row{"when-all", 1, 1000, 200, {boost_thread}},
                        row{"mutex", 1, 1'000'000, 10'000, {standard, boost_thread, boost_fiber}},
                        row{"latch", 1, 1'000'000, 10'000, {standard, boost_thread}},
+                       row{"semaphore", 1, 1'000'000, 10'000, {standard}},
                        row{"channel", 1, 1'000'000, 10'000, {boost_thread, boost_fiber}},
                        row{"yield", 1, 1'000'000, 10'000, {boost_fiber}}}) {
     std::vector<contender> all{program("weft")};

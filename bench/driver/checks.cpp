@@ -5,8 +5,10 @@
 #include "results.hpp"
 #include "sampler.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
 #include <stdexcept>
 
 namespace bench {
@@ -31,14 +33,22 @@ bool report(const std::string &what, double value, double bound, const char *uni
   return met;
 }
 
-double instructions(const std::string &program, const std::string &workload, long count) {
-  const outcome result = run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                              program, workload, "1", std::to_string(count)});
+/// Holds what a run executes: instructions, and those among them that lock the bus.
+struct executed {
+  double instructions = 0, locked = 0;
+};
+
+executed execute(const std::string &program, const std::string &workload, long count) {
+  const outcome result =
+      run({"valgrind", "--tool=callgrind", "--collect-bus=yes", "--callgrind-out-file=/dev/null",
+           program, workload, "1", std::to_string(count)});
   const std::string mark = "Collected : ";
   const std::size_t at = result.output.find(mark);
   if (!result.ok || at == std::string::npos)
     throw std::runtime_error("callgrind failed at " + workload + ": " + result.output);
-  return std::stod(result.output.substr(at + mark.size()));
+  executed all;
+  std::istringstream(result.output.substr(at + mark.size())) >> all.instructions >> all.locked;
+  return all;
 }
 
 long fib_tasks(long n) { return n < 2 ? 0 : 1 + fib_tasks(n - 1) + fib_tasks(n - 2); }
@@ -60,6 +70,7 @@ int check_instructions() {
     double tasks;
     double bound; // what GCC 12's code takes; a rebuild varies by less than one instruction
     const char *program = "weft-sample";
+    double locked = -1; // bound of the locked ones among them, which are exact; -1: not checked
   };
   // Both sizes of the first and the last row lie beyond the throttle, where the cost per task is
   // steady.
@@ -83,6 +94,9 @@ int check_instructions() {
       {"promise, set and get", "set-get", 100'000, 200'000, 100'000, 151},
       {"then, a chain", "then-chain", 100'000, 200'000, 100'000, 368},
       {"when_all, an input", "when-all", 100'000, 200'000, 100'000, 44},
+      {"mutex, lock and unlock", "mutex", 100'000, 200'000, 100'000, 18, "weft-rows-weft", 2},
+      {"latch, count down and wait", "latch", 100'000, 200'000, 100'000, 44, "weft-rows-weft", 1},
+      {"semaphore, take and give", "semaphore", 100'000, 200'000, 100'000, 18, "weft-rows-weft", 2},
       {"taskiter, a chain", "iterate-chain", 100'000, 200'000, 100'000, 140},
       {"taskiter, independent", "iterate-independent", 100'000, 200'000, 100'000, 120},
   };
@@ -93,11 +107,16 @@ int check_instructions() {
       std::printf("%s: left out, there is no %s\n", s.name, s.program);
       continue;
     }
-    const double per_task =
-        (instructions(program, s.workload, s.many) - instructions(program, s.workload, s.few)) /
-        s.tasks;
+    const executed many = execute(program, s.workload, s.many),
+                   few = execute(program, s.workload, s.few);
+    const double per_task = (many.instructions - few.instructions) / s.tasks;
     if (!report(s.name, per_task, s.bound * k_slack, "instructions per task")) {
       std::printf("%s: a fast path has grown\n", s.name);
+      all_within = false;
+    }
+    const double locked = std::round((many.locked - few.locked) / s.tasks * 100) / 100;
+    if (s.locked >= 0 && !report(s.name, locked, s.locked, "locked instructions per task")) {
+      std::printf("%s: a fast path has one more atomic operation\n", s.name);
       all_within = false;
     }
   }

@@ -6,7 +6,7 @@
 //     promise<T>             which gives a future
 //     k_threads              whether async() may run beside its caller
 //     add_one                what a continuation calls; when_all(vector)
-//     mutex, latch, channel  with push(v), pop(v)
+//     mutex, latch, semaphore, and channel with push(v), pop(v)
 //     yield()                lets the other task or fiber of the thread go on
 #pragma once
 
@@ -92,6 +92,16 @@ void lock(long n) {
 }
 
 template <class L>
+void acquire(long n) {
+  typename L::semaphore s(1);
+  for (long i = 0; i < n; ++i) {
+    s.acquire();
+    s.release();
+  }
+  sample::require(s.try_acquire() && !s.try_acquire(), "semaphore");
+}
+
+template <class L>
 void count_down(long n) {
   for (long i = 0; i < n; ++i) {
     typename L::latch l(1);
@@ -156,6 +166,9 @@ bool run(std::string_view workload, long n, int workers) {
   if constexpr (requires { typename L::latch; })
     if (workload == "latch")
       return count_down<L>(n), true;
+  if constexpr (requires { typename L::semaphore; })
+    if (workload == "semaphore")
+      return acquire<L>(n), true;
   if constexpr (requires { typename L::channel; })
     if (workload == "channel")
       return pass<L>(n), true;

@@ -5,6 +5,7 @@
 #include <future>
 #include <latch>
 #include <mutex>
+#include <semaphore>
 #include <utility>
 
 namespace rows {
@@ -16,6 +17,7 @@ struct std_rows {
   using promise = std::promise<T>;
   using mutex = std::mutex;
   using latch = std::latch;
+  using semaphore = std::counting_semaphore<>;
 
   template <class F>
   static auto async(F f) {

@@ -18,6 +18,7 @@ struct weft_rows {
   using shared_future = weft::shared_future<T>;
   using mutex = weft::mutex;
   using latch = weft::latch;
+  using semaphore = weft::counting_semaphore<>;
   struct channel {
     explicit channel(std::size_t size) : c(size) {}
     void push(long v) { static_cast<void>(c.push(v)); }
