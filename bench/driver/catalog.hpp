@@ -32,6 +32,7 @@ struct experiment {
 /// Is a target of Weft: value <= bound (>= where at_least), relative to the best of `peers`, or
 /// absolute when there are none.
 struct target {
+  std::string suite;
   std::string workload;
   int workers;
   std::vector<std::string> peers;
@@ -41,8 +42,12 @@ struct target {
 
 enum class size { full, quick };
 
+/// Names TBB's own algorithms, and those of GCC on it.
+extern const std::vector<std::string> k_all_tbb;
+
 [[nodiscard]] std::vector<experiment> catalog(size s);
-/// Returns the target of a row of suite "core".
-[[nodiscard]] std::optional<target> find_target(const std::string &workload, int workers);
+/// Returns the target of a row. Rows of one size of an algorithm are named as in the catalogue.
+[[nodiscard]] std::optional<target> find_target(const std::string &suite,
+                                                const std::string &workload, int workers);
 
 } // namespace bench

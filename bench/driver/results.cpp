@@ -15,20 +15,8 @@ namespace bench {
 
 namespace {
 
-std::string number(double v, const char *format = "%.6g") {
-  char text[64];
-  std::snprintf(text, sizeof text, format, v);
-  return text;
-}
-
 /// Returns a number with three digits, which are enough for a reader.
 std::string shown(double v) { return number(v, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f"); }
-
-template <class T>
-void add_once(std::vector<T> &to, const T &value) {
-  if (std::find(to.begin(), to.end(), value) == to.end())
-    to.push_back(value);
-}
 
 struct line_key {
   std::string workload;
@@ -36,8 +24,6 @@ struct line_key {
   std::string unit;
   bool operator==(const line_key &) const = default;
 };
-
-using cells = std::vector<std::string>;
 
 void write_text(std::ostream &to, const std::vector<cells> &lines) {
   std::vector<std::size_t> widths;
@@ -80,19 +66,20 @@ struct verdict {
   std::string reached, asked, word;
 };
 
-verdict compare_with_target(const std::vector<row> &rows, const line_key &key) {
-  const row *own = find(rows, "core", key, "weft");
-  const std::optional<target> asked = find_target(key.workload, key.workers);
+verdict compare_with_target(const std::vector<row> &rows, const std::string &suite,
+                            const line_key &key) {
+  const row *own = find(rows, suite, key, "weft");
+  const std::optional<target> asked = find_target(suite, key.workload, key.workers);
   if (!own || !asked)
     return {};
   double value = own->median();
   std::string reached = shown(value) + " " + key.unit;
-  std::string bound = (asked->at_least ? ">= " : "<= ") + number(asked->bound);
+  std::string bound = (asked->at_least ? ">= " : "<= ") + number(asked->bound, "%.3g");
   if (!asked->peers.empty()) {
     double best = std::numeric_limits<double>::infinity();
     std::string name;
     for (const std::string &peer : asked->peers)
-      if (const row *r = find(rows, "core", key, peer); r && r->median() < best) {
+      if (const row *r = find(rows, suite, key, peer); r && r->median() < best) {
         best = r->median();
         name = peer;
       }
@@ -108,6 +95,19 @@ verdict compare_with_target(const std::vector<row> &rows, const line_key &key) {
 }
 
 } // namespace
+
+std::string number(double v, const char *format) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, v);
+  return text;
+}
+
+void write_table(std::ostream &to, const std::string &heading, const std::vector<cells> &lines,
+                 form f) {
+  to << (f == form::markdown ? "### " : "") << heading << "\n\n";
+  (f == form::markdown ? write_markdown : write_text)(to, lines);
+  to << '\n';
+}
 
 std::string quoted(const std::string &s) {
   std::string text = "\"";
@@ -176,7 +176,10 @@ int write_tables(std::ostream &to, const std::vector<row> &rows, form f) {
       }
     std::vector<cells> lines{{"workload", "workers", "unit"}};
     lines[0].insert(lines[0].end(), runtimes.begin(), runtimes.end());
-    if (suite == "core")
+    const bool has_target = std::any_of(keys.begin(), keys.end(), [&](const line_key &key) {
+      return find_target(suite, key.workload, key.workers).has_value();
+    });
+    if (has_target)
       lines[0].insert(lines[0].end(), {"weft reaches", "asked", ""});
     for (const line_key &key : keys) {
       cells line{key.workload, std::to_string(key.workers), key.unit};
@@ -184,16 +187,14 @@ int write_tables(std::ostream &to, const std::vector<row> &rows, form f) {
         const row *r = find(rows, suite, key, runtime);
         line.push_back(r ? shown(r->median()) + " (" + shown(r->min()) + ")" : "");
       }
-      if (suite == "core") {
-        const verdict v = compare_with_target(rows, key);
+      if (has_target) {
+        const verdict v = compare_with_target(rows, suite, key);
         line.insert(line.end(), {v.reached, v.asked, v.word});
         missed += v.word == "missed";
       }
       lines.push_back(std::move(line));
     }
-    to << (f == form::markdown ? "### " : "") << suite << ": median (minimum)\n\n";
-    (f == form::markdown ? write_markdown : write_text)(to, lines);
-    to << '\n';
+    write_table(to, suite + ": median (minimum)", lines, f);
   }
   return missed;
 }

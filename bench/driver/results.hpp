@@ -2,6 +2,7 @@
 // Measured rows, and the forms in which the program shows them.
 #pragma once
 
+#include <algorithm>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -27,10 +28,23 @@ struct row {
 
 enum class form { text, markdown };
 
+[[nodiscard]] std::string number(double v, const char *format = "%.6g");
+
+template <class T>
+void add_once(std::vector<T> &to, const T &value) {
+  if (std::find(to.begin(), to.end(), value) == to.end())
+    to.push_back(value);
+}
+
+using cells = std::vector<std::string>;
+/// Writes a table under a heading; its first line names the columns.
+void write_table(std::ostream &to, const std::string &heading, const std::vector<cells> &lines,
+                 form f);
+
 void write_json(std::ostream &to, const std::vector<row> &rows);
 /// Writes one table per suite, one line per workload and number of workers: median (minimum) of
-/// each runtime; in suite "core" also Weft's ratio to its best peer beside the target. Returns how
-/// many targets are missed.
+/// each runtime; in a suite with targets also Weft's ratio to its best peer beside the target.
+/// Returns how many targets are missed.
 int write_tables(std::ostream &to, const std::vector<row> &rows, form f);
 
 } // namespace bench

@@ -16,8 +16,10 @@ namespace {
 std::string path_of(const contender &c) { return build_folder() + "/" + c.program; }
 
 std::string unit_of(const std::string &metric) {
-  if (metric == "growth_mib")
+  if (metric == "growth_mib" || metric == "peak_mib")
     return "MiB";
+  if (metric == "cpu_ns")
+    return "ns";
   if (metric == "least_share_percent")
     return "%";
   return metric;
