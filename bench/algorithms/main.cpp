@@ -4,7 +4,8 @@
 //     <program> for_each|reduce|scan|find|sort WORKERS COUNT
 //
 // COUNT is the number of elements: doubles; sort takes random unsigned numbers. `ns` is the median time of
-// a call per element. The first calls are not counted.
+// a call per element. The first calls are not counted. A library that lacks an algorithm refuses it,
+// with exit status 2.
 #include "../peers/sample.hpp"
 #include WEFT_MODEL_HEADER
 
@@ -49,8 +50,9 @@ double median_ns(const workload &w) {
   return times[times.size() / 2];
 }
 
+template <class Model>
 void measure(const sample::request &r) {
-  model runtime(r.workers);
+  Model runtime(r.workers);
   const auto n = static_cast<std::size_t>(r.count);
   std::vector<double> x, y;
   std::vector<unsigned> random, sorted;
@@ -71,9 +73,13 @@ void measure(const sample::request &r) {
     w.call = [&] { runtime.scan(x, y); };
     w.is_right = [&] { return y[0] == 1 && y[n - 1] == static_cast<double>(n); };
   } else if (r.workload == "find") { // the last element
-    x[n - 1] = 2;
-    w.call = [&] { found = runtime.find(x, 2.0) == x.begin() + static_cast<long>(n - 1); };
-    w.is_right = [&] { return found; };
+    if constexpr (requires { runtime.find(x, 2.0); }) {
+      x[n - 1] = 2;
+      w.call = [&] { found = runtime.find(x, 2.0) == x.begin() + static_cast<long>(n - 1); };
+      w.is_right = [&] { return found; };
+    } else {
+      sample::refuse(r);
+    }
   } else if (r.workload == "sort") {
     // Each call gets other elements: a processor learns the branches of a hundred that come again.
     std::mt19937 numbers;
@@ -98,5 +104,5 @@ int main(int argc, char **argv) {
   const sample::request r = sample::parse(argc, argv);
   if (r.count < 1)
     sample::refuse(r);
-  measure(r);
+  measure<model>(r);
 }

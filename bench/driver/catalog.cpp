@@ -7,7 +7,7 @@
 
 namespace bench {
 
-const std::vector<std::string> k_all_tbb{"tbb"};
+const std::vector<std::string> k_all_tbb{"tbb", "pstl-tbb"};
 
 namespace {
 
@@ -287,33 +287,37 @@ void add_rows(std::vector<experiment> &to, size s) {
   }
 }
 
-/// Adds algorithms of the standard over elements (bench/algorithms).
-void add_algorithms(std::vector<experiment> &to, size s) {
+/// Returns an experiment with each library that has the algorithm.
+experiment of_algorithm(const char *suite, const std::string &algorithm, const elements &n) {
   const auto program = [](const char *library) {
     return contender{library, std::string("bin/weft-algorithms-") + library, {}};
   };
   // Waiting threads that sleep are best for long calls, those that spin for short ones.
   const std::string passive = "OMP_WAIT_POLICY=passive", active = "OMP_WAIT_POLICY=active";
   const std::string on_weft = "LD_LIBRARY_PATH=" + build_folder() + "/lib/weft-omp";
-  const std::vector<contender> all{
-      program("serial"),
-      program("weft"),
-      program("weft-pstl"),
-      program("tbb"),
-      {"gnu-parallel", "bin/weft-algorithms-gnu-parallel", {passive}, {}, {{active}}},
-      {"onedpl", "peers/bin/algorithms-onedpl", {passive}, {}, {{active}}},
-      {"onedpl on weft-omp",
-       "peers/bin/algorithms-onedpl",
-       {on_weft, passive},
-       {},
-       {{on_weft, active}}}};
-  std::vector<contender> with_rayon = all;
-  with_rayon.push_back({"rayon", "peers/bin/rayon", {}}); // it has no scan
-  for (const std::string algorithm : k_algorithms)
+  std::vector<contender> all{program("serial"), program("weft"), program("weft-pstl")};
+  if (algorithm != "find")
+    all.push_back(program("tbb"));
+  all.insert(all.end(),
+             {program("pstl-tbb"),
+              {"gnu-parallel", "bin/weft-algorithms-gnu-parallel", {passive}, {}, {{active}}},
+              {"onedpl", "peers/bin/algorithms-onedpl", {passive}, {}, {{active}}},
+              {"onedpl on weft-omp",
+               "peers/bin/algorithms-onedpl",
+               {on_weft, passive},
+               {},
+               {{on_weft, active}}}});
+  if (algorithm != "scan")
+    all.push_back({"rayon", "peers/bin/rayon", {}});
+  return {suite, algorithm + "-" + n.name, algorithm, 2, n.count, 0, std::move(all)};
+}
+
+/// Adds algorithms of the standard over elements (bench/algorithms).
+void add_algorithms(std::vector<experiment> &to, size s) {
+  for (const char *algorithm : k_algorithms)
     for (const elements &n : k_elements)
       if (s == size::full || n.count <= 100'000)
-        to.push_back({"algorithms", algorithm + "-" + n.name, algorithm, 2, n.count, 0,
-                      algorithm == "scan" ? all : with_rayon});
+        to.push_back(of_algorithm("algorithms", algorithm, n));
 }
 
 /// Lists the targets of the core, and those of design/futures.md.
