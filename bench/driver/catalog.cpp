@@ -368,6 +368,22 @@ std::vector<experiment> catalog(size s) {
   return all;
 }
 
+std::vector<experiment> break_even_experiments() {
+  const elements sizes[] = {{"1e2", 100},    {"2e2", 200},    {"5e2", 500},    {"1e3", 1000},
+                            {"2e3", 2000},   {"5e3", 5000},   {"1e4", 10'000}, {"2e4", 20'000},
+                            {"5e4", 50'000}, {"1e5", 100'000}, {"2e5", 200'000}};
+  std::vector<experiment> all;
+  for (const std::string algorithm : k_algorithms)
+    for (const elements &n : sizes)
+      if (n.count >= 1000 || algorithm == "sort")
+        all.push_back(of_algorithm(k_break_even.c_str(), algorithm, n));
+  return all;
+}
+
+bool is_peer(const experiment &e, const contender &c) {
+  return e.suite != "scheduler" && c.runtime != "glt" && c.runtime.rfind("weft", 0) != 0;
+}
+
 std::optional<target> find_target(const std::string &suite, const std::string &workload,
                                   int workers) {
   static const std::vector<target> all = targets();

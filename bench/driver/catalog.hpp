@@ -42,10 +42,17 @@ struct target {
 
 enum class size { full, quick };
 
+/// Is the suite of algorithms at finer sizes, which is not in the catalogue.
+inline const std::string k_break_even = "break-even";
 /// Names TBB's own algorithms, and those of GCC on it.
 extern const std::vector<std::string> k_all_tbb;
 
 [[nodiscard]] std::vector<experiment> catalog(size s);
+/// Returns suite "break-even": the algorithms of 1, 2 and 5 times a power of ten elements, from
+/// 1000 (`sort`: 100) to 200,000.
+[[nodiscard]] std::vector<experiment> break_even_experiments();
+/// Returns whether a contender is not Weft, nor a part of it that an experiment is about.
+[[nodiscard]] bool is_peer(const experiment &e, const contender &c);
 /// Returns the target of a row. Rows of one size of an algorithm are named as in the catalogue.
 [[nodiscard]] std::optional<target> find_target(const std::string &suite,
                                                 const std::string &workload, int workers);

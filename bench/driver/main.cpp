@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapt/adapt.hpp"
 #include "apps/apps.hpp"
+#include "break_even.hpp"
 #include "catalog.hpp"
 #include "checks.hpp"
 #include "cliffs/cliffs.hpp"
@@ -43,14 +44,15 @@ bool chosen(const experiment &e, const options &o) {
 }
 
 std::vector<experiment> chosen_experiments(const options &o) {
-  std::vector<experiment> all = catalog(o.quick ? size::quick : size::full);
+  std::vector<experiment> all =
+      o.break_even ? break_even_experiments() : catalog(o.quick ? size::quick : size::full);
   std::erase_if(all, [&](const experiment &e) { return !chosen(e, o); });
   if (all.empty())
     throw std::runtime_error("no experiment matches; --list shows what there is");
   if (!o.peers.empty())
     for (experiment &e : all)
       std::erase_if(e.contenders, [&](const contender &c) {
-        return c.program.rfind("peers/", 0) == 0 &&
+        return is_peer(e, c) && !(o.break_even && c.runtime == "serial") &&
                std::find(o.peers.begin(), o.peers.end(), c.runtime) == o.peers.end();
       });
   return all;
@@ -87,7 +89,9 @@ int run_suites(const options &o) {
   }
   if (!o.json.empty())
     save(o.json, rows);
-  const int missed = write_tables(std::cout, rows, o.output);
+  int missed = write_tables(std::cout, rows, o.output);
+  if (o.break_even)
+    missed += write_break_even(std::cout, rows, o.output);
   for (const auto &[runtime, times] : trouble.absent)
     std::cout << runtime << " is absent from " << times
               << " experiments (bench/peers/install fetches peers)\n";

@@ -14,6 +14,7 @@ constexpr const char *k_help =
   --workers N                    only with this many workers
   --runs N                       interleaved runs of each sample (default 9)
   --quick                        small sizes, three runs
+  --break-even                   the algorithms of 1000 to 200,000 elements, and from how many each runtime pays
   --json FILE                    the results here as well
   --markdown                     tables as Markdown
   --list                         what there is
@@ -44,6 +45,7 @@ options parse_options(const std::vector<std::string> &arguments) {
       .number("--workers", o.workers, 1024)
       .number("--runs", o.runs, 1024)
       .flag("--quick", [&] { o.quick = true; })
+      .flag("--break-even", [&] { o.break_even = true; })
       .value("--json", o.json)
       .flag("--markdown", [&] { o.output = form::markdown; })
       .flag("--list", [&] { o.what = mode::list; })

@@ -17,6 +17,7 @@ struct options {
   std::string json;               // a second place for the results
   int runs = 9;
   bool quick = false;
+  bool break_even = false; // suite "break-even" in place of the catalogue
   form output = form::text;
   int busy = 4; // processes of --beside
 };
