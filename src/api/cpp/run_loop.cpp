@@ -89,14 +89,42 @@ exception_policy policy_of(exception_policy asked) noexcept {
   return g_default_policy;
 }
 
-[[noreturn]] void rethrow(exception_policy asked, std::vector<std::exception_ptr> &errors) {
+/// Keeps exceptions: the first one needs no memory.
+struct loop_errors {
+  bool any = false;
+  std::exception_ptr first;
+  std::vector<std::exception_ptr> later;
+
+  void keep(std::exception_ptr error) noexcept {
+    if (!std::exchange(any, true)) {
+      first = std::move(error);
+      return;
+    }
+    try {
+      later.push_back(std::move(error));
+    } catch (const std::bad_alloc &) { // there are others
+    }
+  }
+};
+
+/// Throws all exceptions, or the first one where there is no memory for a list.
+[[noreturn]] void throw_list(loop_errors &errors) {
+  try {
+    errors.later.insert(errors.later.begin(), errors.first);
+    throw exception_list(errors.later.data(), errors.later.size());
+  } catch (const std::bad_alloc &) {
+    std::rethrow_exception(std::move(errors.first));
+  }
+}
+
+[[noreturn]] void rethrow(exception_policy asked, loop_errors &errors) {
   switch (policy_of(asked)) {
   case exception_policy::collect_all:
-    throw exception_list(errors.data(), errors.size());
+    throw_list(errors);
   case exception_policy::terminate:
     fatal("a parallel loop has thrown, and its exception policy is terminate");
   default:
-    std::rethrow_exception(std::move(errors.front()));
+    std::rethrow_exception(std::move(errors.first));
   }
 }
 
@@ -132,7 +160,7 @@ struct shared_loop {
   std::atomic<unsigned> used{0}, thieves{0};
   std::atomic<bool> stopped{false};
   spin_lock<> lock; // of errors
-  std::vector<std::exception_ptr> errors;
+  loop_errors errors;
 
   /// Splits the iterations from `done` on, as a static loop of `ranges` threads over all of them
   /// would. There are `slots` parts; those behind the ranges are empty. `asked`: participants.
@@ -204,8 +232,8 @@ struct shared_loop {
     const bool goes_on = policy_of(request.errors) == exception_policy::collect_all;
     {
       const std::lock_guard guard(lock);
-      if (goes_on || errors.empty())
-        keep(std::current_exception());
+      if (goes_on || !errors.any)
+        errors.keep(std::current_exception());
     }
     if (!goes_on)
       stopped.store(true, std::memory_order_relaxed);
@@ -220,14 +248,6 @@ struct shared_loop {
     }
   }
   bool take_part(unsigned i) noexcept { return !at(i).taken.exchange(true, std::memory_order_relaxed); }
-  void keep(std::exception_ptr error) noexcept {
-    try {
-      errors.push_back(std::move(error));
-    } catch (const std::bad_alloc &) { // the list has the others
-      if (errors.empty())
-        fatal("no memory to keep the exception of a loop");
-    }
-  }
 
   struct alignas(part) raw_part {
     std::byte bytes[sizeof(part)];
@@ -635,7 +655,7 @@ void run_loop(const loop_request &request) {
         remember_waits(*request.site);
     }
   }
-  if (!shared.errors.empty())
+  if (shared.errors.any)
     rethrow(request.errors, shared.errors);
 }
 
@@ -653,7 +673,7 @@ std::uint64_t run_alone(const loop_request &request) {
     remember(*request.site, caller.own_ns, static_cast<double>(caller.own_iterations));
     done = caller.done;
   }
-  if (!shared.errors.empty())
+  if (shared.errors.any)
     rethrow(request.errors, shared.errors);
   return done;
 }
@@ -719,8 +739,9 @@ std::uint64_t static_grain(std::uint64_t size) {
 }
 
 void rethrow_current(exception_policy errors) {
-  std::vector<std::exception_ptr> one(1, std::current_exception());
-  if (!one.front()) // a forced unwinding
+  loop_errors one;
+  one.keep(std::current_exception());
+  if (!one.first) // a forced unwinding
     throw;
   rethrow(errors, one);
 }
