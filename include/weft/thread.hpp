@@ -2,6 +2,7 @@
 // Threads that are tasks: the names of std::thread and its kin, on Weft's workers.
 #pragma once
 
+#include <weft/error.hpp>
 #include <weft/function.hpp>
 #include <weft/runtime.hpp>
 #include <weft/sync/event.hpp>
@@ -50,7 +51,8 @@ struct thread_state {
 ///
 /// Cost. A spawn and two allocations.
 /// Threads. Any. One object is used by one thread at a time.
-/// Errors. Of the constructor: as spawn_function(), and what copies of the arguments throw.
+/// Errors. Of the constructor: as spawn_function(), and what copies of the arguments throw. Where no memory is left when
+/// the function begins, this_thread::get_id() is another one there than get_id() of the object.
 /// Source. ISO C++20, [thread.thread.class].
 class thread {
  public:
@@ -80,7 +82,10 @@ class thread {
     spawn_function([state = m_state, number = m_id.number(),
                     call = std::tuple<std::decay_t<F>, std::decay_t<Args>...>(
                         std::forward<F>(f), std::forward<Args>(args)...)]() mutable noexcept {
-      detail::running_thread_number() = number;
+      try {
+        detail::running_thread_number() = number;
+      } catch (const error &) { // no memory: it has the name of a task
+      }
       {
         auto gone = std::move(call); // its destructors run in the thread, before a join returns
         std::apply([](auto &&...parts) { std::invoke(std::forward<decltype(parts)>(parts)...); },
@@ -201,6 +206,16 @@ class thread {
       throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                               std::string("weft::thread::") + what);
   }
+  friend class jthread;
+  /// Joins, however long no stack can be had to wait with.
+  void join_surely() noexcept {
+    try {
+      check_join();
+    } catch (const error &) { // no memory for the name of the caller
+    }
+    detail::wait_surely(m_state->ended);
+    forget();
+  }
   void forget() noexcept {
     m_state.reset();
     m_id = id();
@@ -238,7 +253,7 @@ class jthread {
   ~jthread() {
     if (joinable()) {
       request_stop();
-      join();
+      m_thread.join_surely();
     }
   }
 

@@ -43,6 +43,8 @@ void loop_entry(void *root);
 /// Returns a stack, of `bytes` or of the common size for 0, that will run `entry`. Throws
 /// weft::error, out_of_resources.
 stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*entry)(void *));
+/// Has a stack in the cache of the thread, for a suspension that must not fail. Throws out_of_resources.
+void require_stack(thread_context &e);
 
 struct destination {
   context state;

@@ -43,13 +43,23 @@ thread_context *home_of(thread_context &e) noexcept {
   return e.pool_stack ? root_of(*e.pool_stack)->home : &e;
 }
 
-stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*entry)(void *)) {
-  stack *s = bytes ? acquire_sized_stack(bytes) : e.stacks.acquire();
-  if (!s)
+namespace {
+
+stack &acquired(stack *found) {
+  if (!found)
     throw_error(
         errc::out_of_resources,
         "no memory for another task stack; lower stack.bytes, or raise the limits of memory or of mappings "
         "(vm.max_map_count)");
+  return *found;
+}
+
+} // namespace
+
+void require_stack(thread_context &e) { e.stacks.release(&acquired(e.stacks.acquire())); }
+
+stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*entry)(void *)) {
+  stack *s = &acquired(bytes ? acquire_sized_stack(bytes) : e.stacks.acquire());
   stack_root *root = ::new (static_cast<void *>(root_of(*s))) stack_root;
   announce_stack(root->sanitized, s->low, s->bytes);
   start = make_context(s->low, usable(*s), entry);

@@ -32,11 +32,8 @@ struct bulk_request {
 /// Returns whether it is weft::error with errc::cancelled.
 [[nodiscard]] WEFT_API bool is_cancellation(const std::exception_ptr &error) noexcept;
 
-/// Throws weft::error, no_block, where the caller may not wait.
+/// Throws weft::error where the caller may not wait (no_block), or has no stack to leave to others (out_of_resources).
 WEFT_API void require_wait();
-/// Waits for the end of an operation that refers to the caller's frame. Where it cannot be suspended
-/// it gives its thread up again and again.
-WEFT_API void wait_surely(const event &awaited) noexcept;
 /// Returns the error of a future whose sender was stopped.
 [[nodiscard]] WEFT_API std::exception_ptr stopped_sender() noexcept;
 

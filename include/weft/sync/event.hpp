@@ -84,4 +84,14 @@ class WEFT_API event {
   mutable detail::event_state<> m_state;
 };
 
+/// @cond
+namespace detail {
+
+/// Waits for the end of what refers to the caller's frame. Where it cannot be suspended it gives its
+/// thread up again and again.
+WEFT_API void wait_surely(const event &awaited) noexcept;
+
+} // namespace detail
+/// @endcond
+
 } // namespace weft::inline v0

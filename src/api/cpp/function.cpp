@@ -231,9 +231,10 @@ void spawn_function(void (*f)(void *), void *arg, void (*on_completion)(void *),
 namespace detail {
 
 void call_on(const worker_set &on, void (*f)(void *), void *arg) {
-  require_wait(); // no way back once the task is submitted: it refers to the caller's frame
-  constexpr const char *label = "algorithm";
   worker &w = this_worker();
+  if (w.in_callback) // no way back once the task is submitted: it refers to the caller's frame
+    refuse_wait_in(*w.in_callback);
+  constexpr const char *label = "algorithm";
   task &t = make(w, {reinterpret_cast<any_function>(f), arg, &call_directly, nullptr, nullptr},
                  label, 0, number_of(on));
   task &end = complete_by(w, t, {nullptr, nullptr, nullptr, nullptr, nullptr}, label, 0, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Senders: records that are posted without an exception, and bulk operations.
 #include "base/error.hpp"
+#include "ult/stack_switch.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/loop.hpp>
@@ -82,17 +83,20 @@ bool is_cancellation(const std::exception_ptr &error) noexcept {
 }
 
 void require_wait() {
-  if (const rt::callback *const c = rt::this_worker().in_callback)
+  rt::worker &w = rt::this_worker();
+  if (const rt::callback *const c = w.in_callback)
     rt::refuse_wait_in(*c);
+  rt::require_stack(w);
 }
 
 void wait_surely(const event &awaited) noexcept {
-  try {
-    awaited.wait();
-  } catch (const error &) {
-    while (!awaited.is_set())
-      sched_yield();
-  }
+  for (bool may_suspend = true; !awaited.is_set(); sched_yield())
+    try {
+      if (may_suspend)
+        awaited.wait();
+    } catch (const error &e) {
+      may_suspend = e.code() == errc::out_of_resources; // until there is a stack
+    }
 }
 
 std::exception_ptr stopped_sender() noexcept {
