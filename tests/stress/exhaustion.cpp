@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory, mappings, protections or threads fail at the n-th call, for every n up to 200 (--sample: for some), once or from
+// Memory, mappings, protections or threads fail at the n-th call, for every n up to 200 (--sample: for some; --only ACT: in one act), once or from
 // then on, counted from the program's first use of Weft or from its start on; each in a process of its own. It must get an
 // error or a smaller pool, and then go on: no crash, no hang, no lost task.
-#include "stress/exhaustion/futures.hpp"
+#include "stress/exhaustion/algorithms.hpp"
+#include "stress/exhaustion/coroutines.hpp"
 #include "stress/exhaustion/loops.hpp"
+#include "stress/exhaustion/senders.hpp"
 #include "support/patience.hpp"
 #include "support/scale.hpp"
 
@@ -32,10 +34,18 @@ struct act {
   void (*run)();
 };
 constexpr act k_acts[] = {
-    {"tasks", &exhaustion::all_of_tasks},         {"sharing", &exhaustion::all_of_sharing},
-    {"regions", &exhaustion::all_of_regions},     {"rest", &exhaustion::all_of_the_rest},
-    {"loops", &exhaustion::all_of_loops},         {"graphs", &exhaustion::all_of_graphs},
-    {"functions", &exhaustion::all_of_functions}, {"futures", &exhaustion::all_of_futures}};
+    {"tasks", &exhaustion::all_of_tasks},
+    {"sharing", &exhaustion::all_of_sharing},
+    {"regions", &exhaustion::all_of_regions},
+    {"rest", &exhaustion::all_of_the_rest},
+    {"loops", &exhaustion::all_of_loops},
+    {"graphs", &exhaustion::all_of_graphs},
+    {"functions", &exhaustion::all_of_functions},
+    {"futures", &exhaustion::all_of_futures},
+    {"sync", &exhaustion::all_of_sync},
+    {"coroutines", &exhaustion::all_of_coroutines},
+    {"algorithms", &exhaustion::all_of_algorithms},
+    {"senders", &exhaustion::all_of_senders}};
 
 struct experiment {
   const act *what = &k_acts[0];
@@ -149,7 +159,7 @@ tally whole_act(const experiment &plain, bool sample) {
       e.which = static_cast<test::call>(i);
       e.ever_after = ever_after;
       const tally t = sweep(e, counted.calls[i], sample);
-      std::printf("%-9s %-10s %-10s %-12s %5ld calls: %d of %d came through\n", plain.what->name,
+      std::printf("%-10s %-10s %-10s %-12s %5ld calls: %d of %d came through\n", plain.what->name,
                   test::k_call_names[i], ever_after ? "ever after" : "once",
                   plain.after_start ? "from start" : "from nothing", counted.calls[i],
                   t.ran - t.failed, t.ran);
@@ -159,10 +169,12 @@ tally whole_act(const experiment &plain, bool sample) {
   return sum;
 }
 
-tally everything(bool sample) {
+tally everything(bool sample, const char *only) {
   tally sum;
   for (const act &a : k_acts)
     for (bool after_start : {false, true}) {
+      if (only && std::strcmp(a.name, only) != 0)
+        continue;
       if (!after_start && &a != &k_acts[0])
         continue; // how Weft starts has been seen
       experiment plain;
@@ -209,9 +221,20 @@ int main(int count, char **words) {
   }
   g_results = static_cast<results *>(
       ::mmap(nullptr, sizeof(results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const char *only = nullptr;
+  bool sample = false;
+  while (count > 1 && words[1][0] == '-') {
+    const bool names_act = count > 2 && std::strcmp(words[1], "--only") == 0;
+    if (names_act)
+      only = words[2];
+    else
+      sample = true;
+    count -= 1 + names_act;
+    words += 1 + names_act;
+  }
   if (count > 2)
     return one(count, words);
-  const tally t = everything(count > 1 && std::strcmp(words[1], "--sample") == 0);
+  const tally t = everything(sample, only);
   std::printf("exhaustion: %d experiments, %d failed\n", t.ran, t.failed);
   return t.failed == 0 ? 0 : 1;
 }
