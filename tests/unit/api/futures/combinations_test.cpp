@@ -387,6 +387,34 @@ TEST(combinations, cancel_the_rest_in_each_form) {
   });
 }
 
+TEST(combinations, a_stop_request_asks_no_input) {
+  in_task([] {
+    test::gate go;
+    const weft::shared_future<bool> input =
+        weft::async([&go] { return go.pass() && !weft::this_task::cancelled(); });
+    auto all = weft::when_all(input);
+    auto any = weft::when_any(input);
+    auto some = weft::when_some(1, input);
+    auto each = weft::when_each([](weft::shared_future<bool>) {}, input);
+    auto next = input.then([](bool) {});
+    auto flow = weft::dataflow([](weft::shared_future<bool>) {}, input);
+    all.request_stop();
+    any.request_stop();
+    some.request_stop();
+    each.request_stop();
+    next.request_stop();
+    flow.request_stop();
+    go.open();
+    EXPECT_TRUE(input.get());
+    EXPECT_TRUE(std::get<0>(all.get()).get()); // these have no task
+    EXPECT_EQ(some.get().indices.size(), 1u);
+    EXPECT_THROW(any.get(), weft::error);
+    EXPECT_THROW(each.get(), weft::error);
+    EXPECT_THROW(next.get(), weft::error);
+    EXPECT_THROW(flow.get(), weft::error);
+  });
+}
+
 TEST(waits, for_all_keep_the_futures_and_throw_the_first_exception) {
   in_task([] {
     auto some = numbers(4);
