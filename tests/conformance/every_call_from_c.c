@@ -65,6 +65,21 @@ static void accesses_order_tasks(void) {
   EXPECT(weft_taskwait(NULL) == 0);
 }
 
+static void sizes_change_no_order_by_address(void) {
+  int x[2] = {0, 0};
+  const weft_access whole = weft_sized(weft_inout(x), sizeof x),
+                    huge = weft_sized(weft_inout(x), (size_t)-1),
+                    none = weft_sized(weft_inout(x), 0), bare = weft_inout(x);
+  EXPECT(none.mode == bare.mode && whole.mode != bare.mode && huge.mode > 0);
+  EXPECT(weft_spawn(set_one, x, 0, &whole, 1, NULL, NULL) == 0);
+  EXPECT(weft_spawn(increment, x, 0, &bare, 1, NULL, NULL) == 0);
+  EXPECT(weft_spawn(increment, x, 0, &huge, 1, NULL, NULL) == 0);
+  EXPECT(weft_taskwait_on(&whole, 1) == 0 && x[0] == 3);
+  const weft_access negative = {x, -256};
+  EXPECT(weft_spawn(increment, x, 0, &negative, 1, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_taskwait(NULL) == 0);
+}
+
 static int two_steps_add(void *p) {
   int **const both = p;
   *both[0] += *both[1];
@@ -785,6 +800,7 @@ static void the_end_is_final(void) {
 int main(void) {
   settings_come_first();
   accesses_order_tasks();
+  sizes_change_no_order_by_address();
   tasks_in_two_steps();
   loops_in_two_steps();
   a_task_releases_early();

@@ -3,6 +3,7 @@
 // labels and the address; what is covered is not reported, and nothing is without the setting.
 #include "support/case_process.hpp"
 
+#include <weft.h>
 #include <weft/weft.hpp>
 
 #include <cstdio>
@@ -76,6 +77,39 @@ TEST(deps_check, names_objects_of_different_addresses_that_overlap) {
   EXPECT_NE(text.find("task 'part' names 4 bytes at 0x"), std::string::npos) << text;
   EXPECT_NE(text.find("which overlap what task 'whole' has named at"), std::string::npos) << text;
   EXPECT_EQ(said("false", member).find("which overlap"), std::string::npos);
+}
+int do_nothing(void *) { return 0; }
+
+TEST(deps_check, names_objects_of_c_that_say_their_size) {
+  const std::string text = said("true", [] {
+    static char bytes[8 << 20];
+    constexpr int k_long = 7 << 20;
+    const auto submit = [](const char *label, const weft_access &object) {
+      weft_spawn_options named = WEFT_SPAWN_OPTIONS_INIT;
+      named.label = label;
+      weft_prepared task;
+      EXPECT_EQ(weft_task_prepare(&task, &do_nothing, 0, 1, &named), 0);
+      EXPECT_EQ(weft_task_submit(&task, &object, 1), 0);
+    };
+    submit("whole", weft_sized(weft_out(bytes), k_long));
+    submit("at its begin", weft_sized(weft_in(bytes), 3));
+    submit("at 5", weft_sized(weft_in(bytes + 5), 3));
+    submit("far", weft_sized(weft_weak_in(bytes + k_long - 1), 3));
+    submit("behind", weft_sized(weft_in(bytes + k_long), 3));
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+    weft_access both[] = {weft_sized(weft_out(bytes), 8), weft_in(&g_x)};
+    weft_spawn_options named = WEFT_SPAWN_OPTIONS_INIT;
+    named.label = "first of two";
+    EXPECT_EQ(weft_spawn(&do_nothing, nullptr, 0, both, 2, &named, nullptr), 0);
+    submit("in a list", weft_out(bytes + 7));
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+  });
+  EXPECT_NE(text.find("task 'at 5' names 3 bytes"), std::string::npos) << text;
+  EXPECT_NE(text.find("task 'far' names 3 bytes"), std::string::npos) << text;
+  EXPECT_NE(text.find("task 'in a list' names 1 bytes"), std::string::npos) << text;
+  EXPECT_NE(text.find("overlap what task 'first of two'"), std::string::npos) << text;
+  EXPECT_EQ(text.find("'at its begin'"), std::string::npos) << text;
+  EXPECT_EQ(text.find("'behind'"), std::string::npos) << text;
 }
 TEST(deps_check, is_silent_of_neighbours_readers_first_members_and_what_is_over) {
   EXPECT_EQ(said("true",

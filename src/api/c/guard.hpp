@@ -76,11 +76,24 @@ void note_reduction(detail::task &t) noexcept;
 /// Lets one worker run the chunks of a prepared loop, whose weak accesses order what they spawn; `t` may be another task.
 void note_weak(detail::task &t) noexcept;
 
+/// Returns enum weft_access_mode of a mode that may hold a size.
+[[nodiscard]] constexpr int bare_mode(int mode) noexcept {
+  return mode >= WEFT_SIZED ? mode & 0xff : mode;
+}
+/// Returns the size that the mode of an access holds; 1: it holds none.
+[[nodiscard]] constexpr std::uint32_t size_in_mode(int mode) noexcept {
+  if (mode < WEFT_SIZED)
+    return 1;
+  const std::uint64_t n = (static_cast<std::uint32_t>(mode) & ~std::uint32_t{WEFT_SIZED | WEFT_SIZED_IN_PAGES}) >> 8;
+  return static_cast<std::uint32_t>(
+      mode & WEFT_SIZED_IN_PAGES ? std::min<std::uint64_t>(n * 4096, UINT32_MAX) : n);
+}
+
 /// Says whether an access or a region of a list, which may be null, is weak.
 template <class Named>
 [[nodiscard]] bool has_weak(const Named *list, std::size_t count) noexcept {
   for (std::size_t i = 0; list && i != count; ++i)
-    if (detail::is_weak(static_cast<access_mode>(list[i].mode)))
+    if (detail::is_weak(static_cast<access_mode>(bare_mode(list[i].mode))))
       return true;
   return false;
 }

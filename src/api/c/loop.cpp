@@ -504,7 +504,7 @@ int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg,
   if (status != WEFT_OK)
     return status;
   const bool reduces = std::any_of(list, list + (list ? list_count : 0),
-                                   [](const weft_access &a) { return a.mode == WEFT_REDUCTION; });
+                                   [](const weft_access &a) { return bare_mode(a.mode) == WEFT_REDUCTION; });
   const bool weak = has_weak(list, list_count) || has_weak(regions, region_count);
   return spawn_loop("weft_taskfor", &run_taskfor,
                     taskfor_head{body, range, grain_size, reduces, weak}, arg, arg_bytes, {regions, region_count, list, list_count}, known, handle);

@@ -76,11 +76,12 @@ class access_list {
     }
     std::size_t reductions = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      if (list[i].mode < WEFT_IN || list[i].mode > WEFT_WEAK_REDUCTION)
+      const int mode = bare_mode(list[i].mode);
+      if (mode < WEFT_IN || mode > WEFT_WEAK_REDUCTION)
         throw_error(errc::invalid_argument,
                     "%s: access %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)",
                     function, i, list[i].mode, static_cast<int>(WEFT_WEAK_REDUCTION));
-      m_first[i] = {list[i].address, static_cast<access_mode>(list[i].mode)};
+      m_first[i] = {list[i].address, static_cast<access_mode>(mode), size_in_mode(list[i].mode)};
       reductions += is_reduction(m_first[i]);
     }
     if (reductions > 0)
@@ -425,10 +426,10 @@ int weft_task_prepare(weft_prepared *prepared, weft_body body, size_t arg_bytes,
 
 namespace {
 
-[[nodiscard]] bool has_one_access(const weft_prepared *prepared, const weft_access *list,
+[[nodiscard, gnu::always_inline]] inline bool has_one_access(const weft_prepared *prepared, const weft_access *list,
                                   size_t count, weft_access_mode last) noexcept {
   return count == 1 && prepared && prepared->task && prepared->count == 1 && list &&
-         list->mode >= WEFT_IN && list->mode <= last;
+         static_cast<unsigned>(bare_mode(list->mode)) <= static_cast<unsigned>(last);
 }
 
 /// Submits a task with one access, which is no reduction. Each caller has a function of its own: GCC inlines what has one caller.
@@ -437,7 +438,8 @@ int submit_one(weft_prepared *prepared, const weft_access &one) {
   return guarded([&] {
     weft::detail::task_submit(
         static_cast<weft::detail::task *>(std::exchange(prepared->task, nullptr)),
-        weft::access{one.address, static_cast<weft::access_mode>(one.mode)});
+        weft::access{one.address, static_cast<weft::access_mode>(bare_mode(one.mode)),
+                     size_in_mode(one.mode)});
   });
 }
 
