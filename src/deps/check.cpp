@@ -186,19 +186,28 @@ void report_overlaps(const task &t, const access *list, std::size_t count) noexc
   if (!g_named)
     g_named = new std::unordered_map<const task *, named_objects>;
   named_objects &all = (*g_named)[t.parent];
+  const auto is_object = [](const access &a) { return a.address && a.mode < access_mode::reduction; };
+  const auto is_written = [](const access &a) {
+    return a.mode != access_mode::in && a.mode != access_mode::weak_in;
+  };
   for (const access *a = list; a != list + count; ++a) {
-    if (!a->address || a->mode >= access_mode::reduction)
-      continue;
     const auto low = reinterpret_cast<std::uintptr_t>(a->address);
-    const std::uintptr_t end = low + a->bytes;
-    const bool written = a->mode != access_mode::in && a->mode != access_mode::weak_in;
-    if (const auto other = find_overlap(all, low, end, written);
+    if (!is_object(*a))
+      continue;
+    if (const auto other = find_overlap(all, low, low + a->bytes, is_written(*a));
         other != all.by_address.end() && is_new(*t.parent, t))
       warn(
           "task '%s' names %u bytes at %p, which overlap what task '%s' has named at %p: objects are ordered by their address alone, so nothing orders "
           "these; name the same object in both, or regions",
           label_of(t), a->bytes, a->address, other->second.label.c_str(),
           reinterpret_cast<const void *>(other->first));
+  }
+  for (const access *a = list; a != list + count; ++a) { // now, so that a task is not compared with itself
+    if (!is_object(*a))
+      continue;
+    const auto low = reinterpret_cast<std::uintptr_t>(a->address);
+    const std::uintptr_t end = low + a->bytes;
+    const bool written = is_written(*a);
     all.longest = std::max(all.longest, end - low);
     const auto [at, fresh] =
         all.by_address.try_emplace(low, named_object{end, written, label_of(t)});

@@ -463,6 +463,49 @@ class c_writer {
     }
   }
 
+  /// Writes how many elements of dimension `i` are named.
+  void count_of(const item &it, std::size_t i) {
+    if (i >= it.sections.size())
+      return extent(it, i);
+    const dimension &d = it.sections[i];
+    code << "(long)(";
+    if (d.how == dimension::form::index) {
+      code << "1";
+    } else if (d.how == dimension::form::span) {
+      code << d.second;
+    } else {
+      if (d.second.empty())
+        extent(it, i);
+      else
+        code << "(" << d.second << ") + 1";
+      if (!d.first.empty())
+        code << " - (" << d.first << ")";
+    }
+    code << ")";
+  }
+  void length(const item &it, std::size_t n) {
+    code << "weft_oss_part_bytes(sizeof(";
+    array(it);
+    for (std::size_t i = 0; i < n; ++i)
+      code << "[0]";
+    code << ")";
+    for (std::size_t i = 0; i < 3; ++i) {
+      code << ", ";
+      if (i < n)
+        count_of(it, i);
+      else
+        code << "1";
+      if (i == 0)
+        continue;
+      code << ", ";
+      if (i < n)
+        extent(it, i);
+      else
+        code << "1";
+    }
+    code << "))";
+  }
+
   void one(const item &it) {
     code.at(it.where);
     const std::size_t n = dimensions(it);
@@ -476,9 +519,13 @@ class c_writer {
                        : "&" + reductions() + at) +
                   (weak && !iterates() ? ", 11)" : ", 10)");
     } else if (!bytes) {
-      code << "weft_oss_access(&(";
+      code << "weft_oss_item(&(";
       first_element(it);
-      code << "), " + c_mode(it, iterates()) + ")";
+      code << "), " + c_mode(it, iterates()) + ", ";
+      if (n == 0)
+        code << "0)"; // its size follows: only then it is known whether the type has one
+      else
+        length(it, n);
     } else if (n == 0) {
       code << "weft_oss_object(&(" << it.shape_free << "), sizeof(" << it.shape_free
            << "), " + c_mode(it, iterates()) + ")";

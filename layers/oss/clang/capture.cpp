@@ -36,6 +36,7 @@ constexpr llvm::StringRef k_prepare_name = "weft_oss_prepare"; // that of all ki
 constexpr llvm::StringRef k_prepare_loop_name = "weft_oss_prepare_loop";
 constexpr llvm::StringRef k_behind_name = "weft_oss_behind";
 constexpr llvm::StringRef k_reduce_name = "weft_oss_reduce";
+constexpr llvm::StringRef k_item_name = "weft_oss_item";
 constexpr llvm::StringRef k_place_name = "weft_oss_place_";
 constexpr llvm::StringRef k_reduction_name =
     "weft_oss_reduction_"; // of functions that all files share
@@ -147,8 +148,12 @@ class task_reader {
     if (auto *const block = llvm::dyn_cast<CompoundStmt>(statement))
       look(block);
     if (auto *const call = llvm::dyn_cast<CallExpr>(statement))
-      if (const FunctionDecl *const f = call->getDirectCallee(); f && f->getName() == k_reduce_name)
-        reduce(*call);
+      if (const FunctionDecl *const f = call->getDirectCallee()) {
+        if (f->getName() == k_reduce_name)
+          reduce(*call);
+        else if (f->getName() == k_item_name && call->getNumArgs() == 3)
+          measure(*call);
+      }
     if (auto *const name = llvm::dyn_cast<DeclRefExpr>(statement))
       if (const auto *const f = llvm::dyn_cast<FunctionDecl>(name->getDecl()))
         if (const auto found = functions.find(f->getCanonicalDecl()); found != functions.end())
@@ -203,6 +208,26 @@ class task_reader {
 
   void error(SourceLocation where, const std::string &text) {
     report_error(sema.getPreprocessor(), where, text);
+  }
+
+  /// Writes the size of an item that is a whole object into its call; an object of a type without a size has none.
+  void measure(CallExpr &call) {
+    if (!llvm::isa<IntegerLiteral>(call.getArg(2)->IgnoreParenImpCasts()))
+      return;
+    const auto *const address = llvm::dyn_cast<UnaryOperator>(call.getArg(0)->IgnoreParenImpCasts());
+    if (!address || address->getOpcode() != UO_AddrOf)
+      return;
+    Expr *const object = address->getSubExpr()->IgnoreParens();
+    const QualType type = object->getType();
+    if (type->isDependentType()) // after an error
+      return;
+    if (type->isVariableArrayType()) {
+      if (llvm::isa<DeclRefExpr>(object)) // another expression would be evaluated twice
+        call.setArg(2, size_of(object));
+    } else if (type->isObjectType() && !type->isIncompleteType()) {
+      call.setArg(2, number(static_cast<std::uint64_t>(context.getTypeSizeInChars(type).getQuantity()),
+                            object->getExprLoc()));
+    }
   }
 
   [[nodiscard]] static bool is_pointer(QualType type) { return type->isPointerType(); }

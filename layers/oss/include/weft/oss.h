@@ -468,6 +468,20 @@ WEFT_OSS_LOCAL inline weft_access weft_oss_access(const volatile void *address, 
   const weft_access made = {(const void *)address, mode};
   return made;
 }
+/* Of an object, or of a part without gaps. */
+WEFT_OSS_LOCAL inline weft_access weft_oss_item(const volatile void *address, int mode,
+                                                __SIZE_TYPE__ bytes) {
+  return weft_sized(weft_oss_access(address, mode), bytes);
+}
+/* Returns how many bytes a part of an array has, by the elements of its dimensions, those that it names and all; 0: it has gaps. */
+WEFT_OSS_LOCAL inline __SIZE_TYPE__ weft_oss_part_bytes(__SIZE_TYPE__ element_bytes, long outer,
+                                                    long middle, long of_middle, long inner,
+                                                    long of_inner) {
+  if (outer <= 0 || middle <= 0 || inner <= 0 ||
+      (inner != of_inner && (middle != 1 || outer != 1)) || (middle != of_middle && outer != 1))
+    return 0;
+  return element_bytes * (__SIZE_TYPE__)outer * (__SIZE_TYPE__)middle * (__SIZE_TYPE__)inner;
+}
 WEFT_OSS_LOCAL inline weft_region weft_oss_object(const volatile void *address, __SIZE_TYPE__ bytes,
                                                   int mode) {
   return weft_region_span((const void *)address, bytes, 0, 1, mode);

@@ -145,6 +145,19 @@ class array_part {
            elements * static_cast<std::ptrdiff_t>(m_all.element_bytes());
   }
 
+  /// Returns how many bytes the part has; 1: it has gaps, or no element.
+  [[nodiscard]] std::uint32_t bytes() const noexcept {
+    auto all = static_cast<std::ptrdiff_t>(m_all.element_bytes());
+    bool is_whole = true; // in the dimensions behind
+    for (unsigned i = m_all.dimensions(); i-- > 0;) {
+      const auto &d = m_all.dimension(i);
+      if (d.count <= 0 || (!is_whole && d.count != 1) || __builtin_mul_overflow(all, d.count, &all))
+        return 1;
+      is_whole = is_whole && d.count == d.extent;
+    }
+    return all < std::ptrdiff_t{UINT32_MAX} ? static_cast<std::uint32_t>(all) : UINT32_MAX;
+  }
+
  private:
   region m_all;
 };
@@ -193,7 +206,7 @@ template <access_mode Mode, order Order, class T>
 [[nodiscard]] clause_of<Order> access(const array_part<T> &part) noexcept {
   static_cast<void>(&detail::k_noted<Order>);
   if constexpr (Order == order::by_address)
-    return {part.first(), Mode, 1};
+    return {part.first(), Mode, part.bytes()};
   else
     return {part.get(), Mode};
 }
