@@ -268,6 +268,13 @@ class function_parser {
                                                    (type[0].is(tok::kw_auto) && arrow != all.end() && arrow->is(tok::arrow) &&
                                                     behind_arrow + 1 < all.size() && all[behind_arrow].is(tok::kw_void) &&
                                                     all[behind_arrow + 1].isOneOf(tok::l_brace, tok::semi, tok::kw_requires)));
+    tokens returned = slice(all, behind_arrow, find_outside(all, behind_arrow, {tok::l_brace, tok::semi}));
+    returned.insert(returned.end(), type.begin(), type.end());
+    for (const Token &token : returned)
+      if (word(token) == "oss_coroutine")
+        return refuse(token.getLocation(),
+                      name + " on a coroutine ('oss_coroutine') is not possible: return void; a task that waits or "
+                             "blocks gives its worker away without it");
     if (!returns_void)
       return refuse(head.name.getLocation(),
                     name + " on a function that returns a value is not possible: nothing would "

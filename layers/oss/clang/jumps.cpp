@@ -33,6 +33,12 @@ class walker {
     report_error(pp, token.getLocation(),
                  std::string("'") + word + "' leaves the statement of " + name);
   }
+  void suspends(const Token &token) {
+    m_right = false;
+    report_error(pp, token.getLocation(),
+                 "'" + spelling(pp, token) + "' in the statement of " + name +
+                     " is not possible: coroutines are no tasks, and a task that waits or blocks gives its worker away without them");
+  }
   [[nodiscard]] bool is(std::size_t i, tok::TokenKind kind) const {
     return i < all.size() && all[i].is(kind);
   }
@@ -54,6 +60,8 @@ class walker {
       } else if (all[i].is(tok::l_paren) && is(i + 1, tok::l_brace)) { // ({ ... })
         statement(i + 1, loop, choice);
         i = closing(all, i);
+      } else if (all[i].isOneOf(tok::kw_co_await, tok::kw_co_yield)) {
+        suspends(all[i]);
       }
     }
   }
@@ -101,8 +109,10 @@ class walker {
       return i;
     case tok::annot_pragma_captured: // the statement of a task, which its pragma has checked
       return closing(all, i + 1) + 1;
-    case tok::kw_return:
     case tok::kw_co_return:
+      suspends(t);
+      break;
+    case tok::kw_return:
       leaves(t, "return");
       break;
     case tok::kw_break:

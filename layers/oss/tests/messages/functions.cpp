@@ -2,6 +2,11 @@
 // Functions that cannot be tasks, and items that are no data of the caller.
 #pragma oss task in(*p)
 int value(int *p); // error 5: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+struct oss_coroutine;
+#pragma oss task in(*p)
+oss_coroutine suspending(int *p); // error 1: '#pragma oss task' on a coroutine ('oss_coroutine') is not possible: return void; a task that waits or blocks gives its worker away without it
+#pragma oss task in(*p)
+auto suspending_too(int *p) -> oss_coroutine; // error 32: '#pragma oss task' on a coroutine ('oss_coroutine') is not possible: return void; a task that waits or blocks gives its worker away without it
 struct elements {
   double *data();
   unsigned long size();

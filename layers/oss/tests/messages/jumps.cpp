@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jumps out of the statement behind a pragma are errors; those inside of it are not.
+#include <coroutine>
 int f(int n) {
 #pragma oss task inout(n)
   return 0; // error 3: 'return' leaves the statement of '#pragma oss task'
@@ -123,4 +124,36 @@ void branches(int a, int x) {
       return; // error 7: 'return' leaves the statement of '#pragma oss task'
     }
   }
+}
+// Nor is a task a coroutine; those inside of it are its own affair.
+struct awaited {
+  bool await_ready();
+  void await_suspend(std::coroutine_handle<>);
+  int await_resume();
+};
+struct job {
+  struct promise_type {
+    job get_return_object();
+    std::suspend_never initial_suspend();
+    std::suspend_never final_suspend() noexcept;
+    std::suspend_never yield_value(int);
+    void return_void();
+    void unhandled_exception();
+  };
+};
+job h(int n) {
+  n += co_await awaited{};
+#pragma oss task
+  n = co_await awaited{}; // error 7: 'co_await' in the statement of '#pragma oss task' is not possible: coroutines are no tasks, and a task that waits or blocks gives its worker away without them
+#pragma oss task
+  {
+    if (n == (co_await awaited{})) // error 15: 'co_await' in the statement of '#pragma oss task' is not possible: coroutines are no tasks, and a task that waits or blocks gives its worker away without them
+      co_return; // error 7: 'co_return' in the statement of '#pragma oss task' is not possible: coroutines are no tasks, and a task that waits or blocks gives its worker away without them
+    co_yield n; // error 5: 'co_yield' in the statement of '#pragma oss task' is not possible: coroutines are no tasks, and a task that waits or blocks gives its worker away without them
+  }
+#pragma oss taskloop
+  for (int i = 0; i < n; ++i)
+    co_await awaited{}; // error 5: 'co_await' in the statement of '#pragma oss taskloop' is not possible: coroutines are no tasks, and a task that waits or blocks gives its worker away without them
+#pragma oss task
+  [](int m) -> job { co_yield co_await awaited{} + m; }(n);
 }
