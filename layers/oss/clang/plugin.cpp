@@ -83,7 +83,8 @@ class quiet_captures {
 /// the code around it no error that follows from that.
 class each_once : public DiagnosticConsumer {
  public:
-  explicit each_once(DiagnosticsEngine &engine) : m_next(*engine.getClient()), m_owned(engine.takeClient()) {
+  explicit each_once(DiagnosticsEngine &engine)
+      : m_engine(engine), m_next(*engine.getClient()), m_owned(engine.takeClient()) {
     NumErrors = m_next.getNumErrors();
     NumWarnings = m_next.getNumWarnings();
   }
@@ -101,7 +102,10 @@ class each_once : public DiagnosticConsumer {
       return;
     if (m_next.IncludeInDiagnosticCounts())
       DiagnosticConsumer::HandleDiagnostic(level, info);
-    m_next.HandleDiagnostic(level, info);
+    if (const llvm::StringRef words = level >= DiagnosticsEngine::Error ? in_own_words(info) : ""; !words.empty())
+      m_next.HandleDiagnostic(level, Diagnostic(&m_engine, words));
+    else
+      m_next.HandleDiagnostic(level, info);
   }
   // NOLINTEND
   void add(const SourceManager &sources, const Token &oss, const tokens &behind) {
@@ -112,6 +116,26 @@ class each_once : public DiagnosticConsumer {
   }
 
  private:
+  /// Returns what an error about the plugin's code means in terms of the pragma.
+  static llvm::StringRef in_own_words(const Diagnostic &info) {
+    if (!is_about_plugins_code(info))
+      return "";
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    const llvm::StringRef says = text;
+    if (says.starts_with("cannot take the address of an rvalue"))
+      return "an item of a dependence of '#pragma oss' must be an lvalue: an object that has an address";
+    if (says == "variable-sized object may not be initialized")
+      return "a task of C++ cannot copy an array whose extent is known at run time only: share it, or use a pointer to "
+             "its first element";
+    return "";
+  }
+  static bool is_about_plugins_code(const Diagnostic &info) {
+    if (!info.hasSourceManager() || info.getLocation().isInvalid())
+      return false;
+    const SourceManager &sources = info.getSourceManager();
+    return sources.getBufferName(sources.getSpellingLoc(info.getLocation())) == k_buffer;
+  }
   bool is_known(const Diagnostic &info) {
     if (!info.hasSourceManager() || info.getLocation().isInvalid())
       return false;
@@ -123,13 +147,14 @@ class each_once : public DiagnosticConsumer {
     llvm::SmallString<128> text;
     info.FormatDiagnostic(text);
     const llvm::StringRef says = text;
-    const bool of_plugin = sources.getBufferName(sources.getSpellingLoc(info.getLocation())) == k_buffer;
-    if (of_plugin && m_failed.contains(pragma->second) &&
-        (says.starts_with("expected ") || says.contains("undeclared identifier")))
+    if (is_about_plugins_code(info) && m_failed.contains(pragma->second) &&
+        (says.starts_with("expected ") || says.contains("undeclared identifier") ||
+         says.starts_with("variably modified type ")))
       return true;
     m_failed.insert(pragma->second);
     return !m_given.emplace(place, says.str()).second;
   }
+  const DiagnosticsEngine &m_engine;
   DiagnosticConsumer &m_next;
   std::unique_ptr<DiagnosticConsumer> m_owned; // m_next, if the engine had it
   std::map<unsigned, unsigned> m_pragma_at; // by place

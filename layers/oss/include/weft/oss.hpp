@@ -55,6 +55,27 @@ template <class T>
   else
     return []() -> T & { __builtin_unreachable(); };
 }
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgcc-compat"
+/// @{ Refuses arrays that fit no template: their extents are known at run time only.
+inline auto copied(...)
+    __attribute__((diagnose_if(true,
+                               "a task of C++ cannot copy an array whose extent is known at run time only: share "
+                               "it, or use a pointer to its first element",
+                               "error"))) {
+  return []() -> int *& { __builtin_unreachable(); };
+}
+inline auto copy_of_pointer(...)
+    __attribute__((diagnose_if(true,
+                               "in C++ an item of a dependence of '#pragma oss' must not be in an array whose "
+                               "extent is known at run time only: use a pointer to its first element",
+                               "error"))) {
+  return []() -> int *& { __builtin_unreachable(); };
+}
+/// @}
+#pragma clang diagnostic pop
+#endif
 /// Tells of the type of a reference whether the object is a pointer.
 template <class T>
 inline constexpr bool refers_to_pointer = detail::is_pointer_like<std::remove_reference_t<T>>;

@@ -40,3 +40,25 @@ void f(int n, int *p, s *q) {
 #pragma oss task in({p[i], i=0;n}.x) // error 21: a multi-dependence ends with its brace: {v[i], i=0;n}
   ++n;
 }
+// Arrays whose extent is known at run time only.
+#pragma clang diagnostic ignored "-Wvla-extension"
+void extents(int n) {
+  double v[n];
+#pragma oss task // error 9: a task of C++ cannot copy an array whose extent is known at run time only: share it, or use a pointer to its first element
+  v[0] = 1;
+#pragma oss task firstprivate(v) // error 31: a task of C++ cannot copy an array whose extent is known at run time only: share it, or use a pointer to its first element
+  v[0] = 1;
+#pragma oss task inout(v[0]) // error 24: in C++ an item of a dependence of '#pragma oss' must not be in an array whose extent is known at run time only: use a pointer to its first element
+  v[0] = 1;
+#pragma oss task inout(v) // error 24: in C++ an item of a dependence of '#pragma oss' must not be in an array whose extent is known at run time only: use a pointer to its first element
+  v[0] = 1;
+#pragma oss task shared(v)
+  v[0] = 1;
+}
+template <class T>
+void extents_of(T n) {
+  double v[n];
+#pragma oss task // error 9: a task of C++ cannot copy an array whose extent is known at run time only: share it, or use a pointer to its first element
+  v[0] = 1;
+}
+template void extents_of(int);

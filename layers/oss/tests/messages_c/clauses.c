@@ -7,9 +7,9 @@ int g(void);
 void f(int n, int *p, struct s *q) {
 #pragma oss task lable("x") // error 18: unknown clause 'lable' of '#pragma oss task'; did you mean 'label'?
   ++n;
-#pragma oss task in(n + 1) // error 21: cannot take the address of an rvalue of type 'int'
+#pragma oss task in(n + 1) // error 21: an item of a dependence of '#pragma oss' must be an lvalue: an object that has an address
   ++n;
-#pragma oss task in(g()) // error 21: cannot take the address of an rvalue of type 'int'
+#pragma oss task in(g()) // error 21: an item of a dependence of '#pragma oss' must be an lvalue: an object that has an address
   ++n;
 #pragma oss task in(absent[2]) // error 21: use of undeclared identifier 'absent'
   ++n;

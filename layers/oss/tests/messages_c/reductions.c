@@ -33,7 +33,7 @@ void f(int n, int *p, struct point q, double d, double _Complex c) {
   ++n;
 #pragma oss task reduction(+ : n) firstprivate(n) // error 48: variable 'n' is firstprivate and an item of a dependence, which must be shared
   ++n;
-#pragma oss task reduction(+ : n + 1) // error 32: cannot take the address of an rvalue of type 'int'
+#pragma oss task reduction(+ : n + 1) // error 32: an item of a dependence of '#pragma oss' must be an lvalue: an object that has an address
   ++n;
 #pragma oss task weakreduction(max : absent) // error 38: use of undeclared identifier 'absent'
   ++n;

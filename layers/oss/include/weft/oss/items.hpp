@@ -223,6 +223,17 @@ clause_of<Order> access(T &&)
 #pragma clang diagnostic pop
 #endif
     ;
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgcc-compat"
+template <access_mode Mode, order Order>
+clause_of<Order> access(...)
+    __attribute__((diagnose_if(true,
+                               "in C++ an item of a dependence of '#pragma oss' must not be in an array whose "
+                               "extent is known at run time only: use a pointer to its first element",
+                               "error")));
+#pragma clang diagnostic pop
+#endif
 /// @}
 
 /// Collects the items of multi-dependences.
