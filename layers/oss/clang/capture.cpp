@@ -398,6 +398,11 @@ class task_reader {
         value = ImplicitCastExpr::Create(context, type.getUnqualifiedType(), CK_LValueToRValue,
                                          value, nullptr, VK_PRValue, FPOptionsOverride());
     }
+    for (const CapturedStmt::Capture &c : captured.captures())
+      if (c.capturesVariable() && lacks_extent(c.getCapturedVar()->getType(), extents))
+        error(c.getLocation(), "the type of variable '" + c.getCapturedVar()->getName().str() +
+                                   "' has an extent that is known at run time only, and of an '__auto_type' Clang takes "
+                                   "none into a task: write the type");
     // Only now the places of the fields are known.
     const auto place = [&](const FieldDecl &of) {
       return context.getASTRecordLayout(captured.getCapturedRecordDecl())
@@ -421,6 +426,25 @@ class task_reader {
       // The arrays are behind the other variables.
       behind.setArg(1, size_of_variables(captured));
     }
+  }
+
+  /// Returns whether a type has an extent of run time that the task would not find. Clang ends with a crash then.
+  bool lacks_extent(QualType type, const std::map<const Expr *, const FieldDecl *> &extents) {
+    type = type.getCanonicalType(); // Clang does not ask what an __auto_type stands for
+    while (type->isVariablyModifiedType()) {
+      if (const VariableArrayType *const array = context.getAsVariableArrayType(type)) {
+        if (array->getSizeExpr() && !extents.contains(array->getSizeExpr()))
+          return true;
+        type = array->getElementType();
+      } else if (const ArrayType *const other = context.getAsArrayType(type)) {
+        type = other->getElementType();
+      } else if (type->isPointerType()) {
+        type = type->getPointeeType();
+      } else {
+        return false;
+      }
+    }
+    return false;
   }
 
   /// Lowers the alignment of an array of which a task reduces a part, and so of its name in the task: the name leads in

@@ -46,6 +46,18 @@ out:;
   ++n;
 #pragma oss atomic compare
   n = n == absent ? 1 : n; // error 12: use of undeclared identifier 'absent'
+  int grid[n][n];
+  __auto_type rows = grid;
+  __auto_type whole = &grid;
+  int(*typed)[n] = grid;
+#pragma oss task
+  rows[1][0] = 1; // error 3: the type of variable 'rows' has an extent that is known at run time only, and of an '__auto_type' Clang takes none into a task: write the type
+#pragma oss task shared(whole)
+  (*whole)[1][0] = 1; // error 5: the type of variable 'whole' has an extent that is known at run time only, and of an '__auto_type' Clang takes none into a task: write the type
+#pragma oss task
+  typed[1][0] = 1;
+#pragma oss task shared(grid)
+  grid[1][0] = rows[2][0];
 #pragma oss atomic read
   n += 1; // error 3: the statement of '#pragma oss atomic read' must be v = x
 }
