@@ -261,6 +261,9 @@ class oss_handler : public PragmaHandler {
       const std::string name = pragma_name(*p->directive);
       if (!loops || !check_jumps(pp, loops->body, name, /*body_of_loop=*/true))
         return put_back(pp, behind.read, behind);
+      if (!loops->condition.empty() && p->has(clause_id::unroll))
+        report_warning(pp, p->value(clause_id::unroll).front().getLocation(),
+                       "clause 'unroll' is ignored: the condition of a while loop is asked after each iteration");
     } else if (p->directive->id == directive_id::atomic) {
       if (g_once) // a comparison is written twice
         g_once->add(pp.getSourceManager(), oss, behind.read);

@@ -157,7 +157,7 @@ constexpr clause_row k_clauses[] = {
     {collapse, "collapse", takes::expression, false, state::compiled,
      "So many nested loops are one; a literal."},
     {unroll, "unroll", takes::expression, false, state::compiled,
-     "Iterations of one recording; at most so many, where the number of iterations is no multiple."},
+     "Iterations of one recording; at most so many, where the number of iterations is no multiple. Ignored for a `while` loop."},
     {update, "update", takes::expression, false, state::compiled,
      "The tasks are created anew after so many iterations."},
     {read, "read", takes::nothing, false, state::compiled, "`v = x;`"},

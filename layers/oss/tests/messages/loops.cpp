@@ -159,6 +159,9 @@ void f(int n, double d, int (&v)[8]) {
 #pragma oss taskloop unroll(2) // error 22: clause 'unroll' does not belong to '#pragma oss taskloop'
   for (int i = 0; i < n; ++i)
     ;
+#pragma oss taskiter unroll(3) // warning 29: clause 'unroll' is ignored: the condition of a while loop is asked after each iteration
+  while (n < 3)
+    ++n;
 #pragma oss taskiter collapse(2) // error 22: clause 'collapse' does not belong to '#pragma oss taskiter'
   for (int i = 0; i < n; ++i)
     ;

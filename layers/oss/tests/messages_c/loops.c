@@ -136,10 +136,13 @@ void f(int n, double d, int *v, struct s x) {
 #pragma oss taskiter
   { // error 3: '#pragma oss taskiter' needs a for or a while loop behind it
   }
+#pragma oss taskiter unroll(3) // warning 29: clause 'unroll' is ignored: the condition of a while loop is asked after each iteration
+  while (n < 3)
+    ++n;
 #pragma oss taskiter collapse(2) // error 22: clause 'collapse' does not belong to '#pragma oss taskiter'
   while (n)
     ;
-#pragma oss taskiter unroll(d) // error 29: grainsize, chunksize, unroll and update of '#pragma oss' count iterations: the expression must be an integer
+#pragma oss taskiter unroll(d) // error 29: grainsize, chunksize, unroll and update of '#pragma oss' count iterations: the expression must be an integer // warning 29: clause 'unroll' is ignored: the condition of a while loop is asked after each iteration
   while (n)
     ;
 #pragma oss taskiter
