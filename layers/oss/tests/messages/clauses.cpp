@@ -46,6 +46,14 @@ void f(int n, int *p, s *q) {
   ++n;
 #pragma oss task device(cuda) // error 18: clause 'device' is not supported: it names an accelerator, and Weft runs tasks on processors
   ++n;
+#pragma oss task ndrange(1, n, 1) // error 18: clause 'ndrange' is not supported: it launches a kernel on an accelerator, and Weft runs tasks on processors
+  ++n;
+#pragma oss task grid(1, n) // error 18: clause 'grid' is not supported: it launches a kernel on an accelerator, and Weft runs tasks on processors
+  ++n;
+#pragma oss task shmem(n) // error 18: clause 'shmem' is not supported: it is memory of an accelerator, and Weft runs tasks on processors
+  ++n;
+#pragma oss task verified(n) // warning 18: clause 'verified' is ignored: it is a note to a checker
+  ++n;
 #pragma oss task onready // error 18: clause 'onready' needs an argument: onready(...)
   ++n;
 #pragma oss taskloop chunksize(4) // error 22: clause 'chunksize' does not belong to '#pragma oss taskloop'
