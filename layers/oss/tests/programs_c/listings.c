@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The annotations that papers print, as programs whose output is known: a pointer that is an item, parts of
-// arrays, the tasks of a wave, and two waves.
+// The annotations that papers print, as programs whose output is known. talpf-2023: a pointer that is an item, and one that is null;
+// parts of arrays. ddast-2017: the tasks of a wave, and two waves. nanos6-2021 prints no pragma; its first figure has tasks within
+// tasks that touch one array, which is written here with weak items.
 #include "check.h"
 
 enum { k_n = 40 };
@@ -19,6 +20,50 @@ static void pointer_as_item(void) {
   seen = *p;
 #pragma oss taskwait
   CHECK(seen == 7 && a == 7);
+}
+
+// "If the pointer is NULL, the dependency is ignored."
+static void null_items(void) {
+  int a = 0, *none = 0, *some = &a;
+  int ran = 0;
+#pragma oss task inout(*some)
+  {
+    be_late();
+    *some = 1;
+  }
+#pragma oss task in(*none) inout(*some) shared(ran)
+  ran = 1 + (none == 0) + *some;
+#pragma oss task out(*none) shared(ran) in(*some)
+  ran += none == 0;
+#pragma oss taskwait on(*none)
+#pragma oss taskwait
+  CHECK(ran == 4);
+}
+
+// A task orders its children behind those of earlier tasks, item by item, and waits for none itself.
+static void tasks_within_tasks(void) {
+  int a[2] = {0, 0};
+#pragma oss task inout(a[0])
+  {
+    be_late();
+    a[0] = 1;
+  }
+#pragma oss task weakinout(a[0], a[1])
+  {
+#pragma oss task inout(a[0])
+    a[0] = 2 * a[0] + 1;
+#pragma oss task out(a[1])
+    a[1] = 5;
+  }
+#pragma oss task weakin(a[0]) weakinout(a[1])
+  {
+#pragma oss task in(a[0]) inout(a[1])
+    a[1] += a[0];
+  }
+#pragma oss task inout(a[1])
+  a[1] *= 10;
+#pragma oss taskwait
+  CHECK(a[0] == 3 && a[1] == 80);
 }
 
 // a[lower:upper] ends with upper, a[lower;size] has size elements.
@@ -73,6 +118,8 @@ static void two_waves(void) {
 
 int main(void) {
   pointer_as_item();
+  null_items();
+  tasks_within_tasks();
   parts(3, 12, 10);
   parts(0, 5, 20);
   parts(8, 30, 1);
