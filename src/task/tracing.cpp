@@ -212,6 +212,28 @@ void trace_ready(const task &t) noexcept {
   r.put(trace_event::ready, 0, t.trace_id, r.ending ? r.ending : r.running);
 }
 
+void trace_after(const task &t, const task &before, comes_after how) noexcept {
+  const thread_context *const here = this_thread_context();
+  if (!here || !here->trace || !traces(trace_level::graph))
+    return;
+  const auto number_of = [](const task &of) { return is_state(of) || is_named(of) ? of.trace_id : 0; };
+  const std::uint32_t number = number_of(t), awaited = number_of(before);
+  if (number == 0 || awaited == 0)
+    return;
+  here->trace->ring.put(trace_event::after, is_state(t) ? type_of(*here->trace, t) : 0, number, awaited,
+                        (is_state(t) ? std::uint64_t{k_is_result} : 0) |
+                            (is_state(before) ? std::uint64_t{k_awaits_result} : 0) |
+                            (how == comes_after::ends ? std::uint64_t{k_ends_after} : 0));
+}
+
+void trace_given(const task &state) noexcept {
+  const thread_context *const here = this_thread_context(); // null on a thread that Weft does not know
+  if (!here || !here->trace)
+    return;
+  trace_ring &r = here->trace->ring;
+  r.put(trace_event::given, type_of(*here->trace, state), state.trace_id, r.ending ? r.ending : r.running);
+}
+
 void trace_nested_begin(tracer &trace, task &t, const traced_body &body) noexcept {
   trace.ring.put(trace_event::begin, body.type, body.task, body.outer,
                  is_recorded(t) ? std::uint64_t{k_round} : 0);

@@ -58,6 +58,14 @@ WEFT_COLD void trace_abandoned(task &t) noexcept;
 /// Records that nothing holds the task back any more.
 WEFT_COLD void trace_ready(const task &t) noexcept;
 
+/// Numbers a promise, or the result of several futures.
+inline void trace_state(tracer &trace, task &state) noexcept { state.trace_id = trace.ring.fresh_id(); }
+/// Records what a task, or the result of several futures, waits for. `ends`: its body is over by then.
+enum class comes_after : std::uint8_t { begins, ends };
+WEFT_COLD void trace_after(const task &t, const task &before, comes_after how) noexcept;
+/// Records that a promise has its result.
+WEFT_COLD void trace_given(const task &state) noexcept;
+
 /// Names a running body in the trace.
 struct traced_body {
   std::uint32_t task = 0; // 0: it is not traced

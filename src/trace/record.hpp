@@ -49,6 +49,9 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///             that coroutine; `chain` (word_of_left) has the number of coroutines that await it, the
 ///             function of the first of them, or its own (0 of both: more than k_most_callers), and
 ///             what it waits for; `object` is the object concerned, of a task its number
+///   after     the task, or the result of several futures, is ready no earlier than `before` has ended;
+///             `kinds` (after_kind) says what these are
+///   given     the running task gives this promise its result; `by`: it, or the task that ended last
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or
 ///                              by
 ///             waiting), and has one again
@@ -80,7 +83,9 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
   X(arrived, tasks, message, at)                                                                   \
   X(awaits, tasks, message, count)                                                                 \
   X(began, tasks, message, at)                                                                     \
-  X(left, switches, chain, object)
+  X(left, switches, chain, object)                                                                 \
+  X(after, graph, before, kinds)                                                                   \
+  X(given, graph, by, unused)
 
 enum class trace_event : std::uint16_t {
 #define X(name, ...) name,
@@ -95,6 +100,13 @@ enum body_flag : std::uint64_t {
   k_again = 4, // the body is to run once more
   k_external = 16, // a thread of a layer runs it
   k_branch = 8, // a join's branch that was taken by another worker: neither created nor counted
+};
+/// Says of `after` what waits, and for what: a task where a bit is not set. Promises and the results of several
+/// futures have numbers among those of tasks.
+enum after_kind : std::uint64_t {
+  k_is_result = 1, // what waits is a result of several futures
+  k_awaits_result = 2, // what it waits for is such a result, or a promise
+  k_ends_after = 4, // the task has run: its end, with that result, comes after `before`
 };
 inline constexpr std::uint64_t k_most_callers = 64; // of a coroutine that leaves
 /// Holds the parts of `chain` of `left`: `reason` is a waits_for, `awaited` the type of the task that

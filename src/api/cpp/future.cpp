@@ -101,7 +101,25 @@ void refuse_start_below(const task &parent) {
 
 } // namespace
 
+namespace {
+
+/// Records that the running task ends after another one, if the node is in its closure: its result is that
+/// of the other one then.
+WEFT_COLD void trace_awaited_end(const task &before, const waiter &node) noexcept {
+  const thread_context *const here = this_thread_context();
+  if (!here || !here->current)
+    return;
+  const char *const closure = static_cast<const char *>(storage(here->current));
+  const char *const at = reinterpret_cast<const char *>(&node);
+  if (at >= closure && at < closure + here->current->ops->bytes)
+    trace_after(*here->current, before, comes_after::ends);
+}
+
+} // namespace
+
 bool task_attach(task *t, waiter *waiting) noexcept {
+  if (g_traces_readiness) [[unlikely]]
+    trace_awaited_end(*t, *waiting);
   return task_waiters::attach(t->done_word, *waiting);
 }
 
@@ -278,9 +296,37 @@ WEFT_INLINE task *make_state(void *block, const body_ops &ops, const char *label
   return t;
 }
 
+/// Waits behind a promise that a trace numbers, and records when it is fired.
+struct traced_promise : waiter {
+  explicit traced_promise(task &of) noexcept : state(&of) {
+    fire = [](waiter *self, firing &) noexcept { trace_given(*static_cast<traced_promise *>(self)->state); };
+  }
+  task *state;
+};
+
+/// Creates a state that a trace knows. It gets its memory where each state does that finds none at once.
+WEFT_COLD task *state_create_traced(worker &w, const body_ops &ops, const char *label) noexcept {
+  const bool is_promise = !ops.inputs;
+  const std::size_t bytes = (state_bytes(ops) + alignof(traced_promise) - 1) & -alignof(traced_promise);
+  void *const block = w.memory->allocate(is_promise ? bytes + sizeof(traced_promise) : bytes);
+  if (!block)
+    return nullptr;
+  task *const t = make_state(block, ops, label);
+  trace_state(*w.trace, *t);
+  if (is_promise) // no other thread knows the word yet
+    static_cast<void>(task_waiters::attach(
+        t->done_word, *::new (static_cast<char *>(block) + bytes) traced_promise(*t)));
+  return t;
+}
+
 WEFT_NOINLINE task *state_create_general(const body_ops &ops, const char *label) {
-  if (void *const block = this_worker().memory->allocate(state_bytes(ops)))
+  worker &w = this_worker();
+  if (w.trace && g_traces_readiness) [[unlikely]] {
+    if (task *const t = state_create_traced(w, ops, label))
+      return t;
+  } else if (void *const block = w.memory->allocate(state_bytes(ops))) {
     return make_state(block, ops, label);
+  }
   throw_error(errc::out_of_resources, "no memory for the state of a %s", label);
 }
 
@@ -360,7 +406,18 @@ void inputs_start(const input_list &inputs) {
   }
 }
 
+namespace {
+
+WEFT_COLD void trace_inputs(const all_inputs &all) noexcept {
+  for (std::size_t i = 0; i != all.inputs.count; ++i)
+    trace_after(*all.whole, *all.inputs.first[i], comes_after::begins);
+}
+
+} // namespace
+
 void state_finish_after_all(all_inputs &all) noexcept {
+  if (all.whole->trace_id != 0) [[unlikely]]
+    trace_inputs(all);
   all.fire = &fire_input;
   if (!attach_to_next(all))
     state_finish(all.whole);
@@ -405,12 +462,21 @@ bool note_end(choice &selection, std::uint32_t i) noexcept {
   return selection.written.fetch_add(1, std::memory_order_acq_rel) + 1 == selection.needed;
 }
 
+/// Records the inputs that have made the choice, whose numbers are all written.
+void trace_winners(const choice &selection) noexcept {
+  if (selection.whole->trace_id == 0) [[likely]]
+    return;
+  for (std::uint32_t i = 0; i != selection.needed; ++i)
+    trace_after(*selection.whole, *selection.inputs.first[selection.winners[i]], comes_after::begins);
+}
+
 void fire_choice(waiter *self, firing &all) noexcept {
   choice &c = *static_cast<choice::node *>(self)->of;
   if (note_end(c, static_cast<std::uint32_t>(static_cast<choice::node *>(self) - c.nodes))) {
     // The creator that has not attached all nodes ends the choice when it has.
     if (c.phase.fetch_or(k_decided, std::memory_order_acq_rel) & k_all_attached) {
       forget_rest(c, static_cast<std::uint32_t>(c.inputs.count));
+      trace_winners(c);
       state_finish_within(c.whole, all);
     }
   }
@@ -444,6 +510,7 @@ void state_finish_after_some(choice &selection) noexcept {
         if (task_extra *const extra = try_extra_of(*selection.inputs.first[i]))
           ask_to_stop(*selection.inputs.first[i], *extra);
     forget_rest(selection, attached);
+    trace_winners(selection);
     state_finish(selection.whole);
   }
   drop_shares(selection, 1);

@@ -601,6 +601,11 @@ bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
   return false;
 }
 
+WEFT_COLD void trace_nodes(const task &self, const after_node *nodes, std::size_t count) noexcept {
+  for (const after_node *n = nodes; n != nodes + count; ++n)
+    trace_after(self, *n->before, comes_after::begins);
+}
+
 /// Submits a task that waits for others, and that may ask for anything.
 WEFT_NOINLINE void submit_after_general(task *self, after_node *nodes, std::size_t count_of_nodes) {
   if (prepare_waiting(*self, nodes, count_of_nodes))
@@ -609,8 +614,10 @@ WEFT_NOINLINE void submit_after_general(task *self, after_node *nodes, std::size
   task &parent = *self->parent;
   if (parent.confinement() != 0) [[unlikely]]
     self->confine(parent.confinement());
-  if (here.trace) [[unlikely]]
+  if (here.trace) [[unlikely]] {
     trace_submission(self, nullptr, 0, nullptr, 0, nullptr);
+    trace_nodes(*self, nodes, count_of_nodes);
+  }
   count_fast_spawn(here, *self, parent);
   const auto most = static_cast<std::uint32_t>(count_of_nodes) + 1;
   self->unsatisfied.store(most, std::memory_order_relaxed); // O1 of countdown.hpp: not shared yet
@@ -678,6 +685,8 @@ bool task_hold(task *self, after_node *nodes, std::size_t count_of_nodes) {
 
 void task_release_held(task *self, after_node *nodes, std::size_t count_of_nodes) noexcept {
   task_extra &extra = *peek_extra(*self);
+  if (g_traces_readiness) [[unlikely]]
+    trace_nodes(*self, nodes, count_of_nodes);
   const std::uint32_t ended = attach_all(*self, nodes, count_of_nodes, extra.gate);
   if (!take_away(extra.gate, ended + 1))
     return;

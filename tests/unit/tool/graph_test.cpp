@@ -553,3 +553,104 @@ TEST_F(graphs, a_picture_of_types_counts_the_orders_of_many_to_many) {
             std::string::npos)
       << dot;
 }
+
+namespace {
+
+/// Main creates tasks 2 and 3, which take 10 us and 20 us, and task 4 behind both, by a result with number 9.
+made_trace behind_several() {
+  made_trace t;
+  t.put(0, on::root, 1, k_main)
+      .put(100, on::create, 2, k_one, 1)
+      .put(200, on::create, 3, k_one, 1)
+      .put(300, on::after, 9, 0, 2, weft::rt::k_is_result)
+      .put(300, on::after, 9, 0, 3, weft::rt::k_is_result)
+      .put(400, on::create, 4, k_other, 1)
+      .put(400, on::after, 4, 0, 9, weft::rt::k_awaits_result)
+      .put(500, on::suspend, 1);
+  t.put(1'000, on::begin, 2, k_one).put(11'000, on::end, 2, k_one);
+  t.put(12'000, on::begin, 3, k_one).put(32'000, on::end, 3, k_one);
+  t.put(33'000, on::begin, 4, k_other).put(38'000, on::end, 4, k_other);
+  return t.put(39'000, on::resume, 1).put(39'000, on::waited, 1, 0, 500).put(39'300, on::end, 1, k_main);
+}
+
+/// Task 2 gives promise 9 its result between two parts of 10 us and 20 us; task 3 waits for it.
+made_trace behind_a_promise() {
+  made_trace t;
+  t.put(0, on::root, 1, k_main)
+      .put(100, on::create, 2, k_one, 1)
+      .put(200, on::create, 3, k_other, 1)
+      .put(200, on::after, 3, 0, 9, weft::rt::k_awaits_result)
+      .put(500, on::suspend, 1);
+  t.put(1'000, on::begin, 2, k_one)
+      .put(11'000, on::given, 9, 0, 2)
+      .put(31'000, on::end, 2, k_one);
+  t.put(33'000, on::begin, 3, k_other).put(83'000, on::end, 3, k_other);
+  return t.put(84'000, on::resume, 1).put(84'000, on::waited, 1, 0, 500).put(84'300, on::end, 1, k_main);
+}
+
+} // namespace
+
+TEST_F(graphs, a_task_behind_several_futures_begins_when_the_last_one_has_ended) {
+  const auto said = predicted(behind_several());
+  EXPECT_EQ(number_after(said, "\"work_ns\":"), 500 + 10'000 + 20'000 + 5'000 + 300) << said;
+  EXPECT_EQ(span_of(said), 200 + 20'000 + 5'000 + 300) << said;
+  EXPECT_EQ(number_after(said, "\"unfinished\":"), 0) << said;
+  const auto dot = exported(behind_several(), "dot");
+  EXPECT_NE(dot.find("  t3 [shape=point];\n  t3 -> t4;\n"), std::string::npos) << dot;
+  EXPECT_NE(dot.find("  t1 -> t3;\n"), std::string::npos) << dot;
+}
+
+TEST_F(graphs, a_task_behind_a_promise_begins_where_a_body_gives_it_its_result) {
+  const auto said = predicted(behind_a_promise());
+  EXPECT_EQ(span_of(said), 100 + 10'000 + 50'000 + 300) << said;
+  EXPECT_EQ(number_after(said, "{\"workers\":1,\"ns\":"), 2'000 + 500 + 30'000 + 50'000 + 300) << said;
+  EXPECT_EQ(number_after(said, "\"unfinished\":"), 0) << said;
+}
+
+TEST_F(graphs, a_promise_that_no_body_gives_its_result_holds_no_task) {
+  made_trace t;
+  t.put(0, on::root, 1, k_main)
+      .put(100, on::create, 3, k_other, 1)
+      .put(100, on::after, 3, 0, 9, weft::rt::k_awaits_result)
+      .put(500, on::suspend, 1);
+  t.put(1'000, on::begin, 3, k_other).put(51'000, on::end, 3, k_other);
+  t.put(84'000, on::resume, 1).put(84'000, on::waited, 1, 0, 500).put(84'300, on::end, 1, k_main);
+  const auto said = predicted(t);
+  EXPECT_EQ(span_of(said), 100 + 50'000 + 300) << said;
+  EXPECT_EQ(number_after(said, "\"unfinished\":"), 0) << said;
+}
+
+TEST_F(graphs, a_task_that_ends_with_another_one_lets_none_go_on_before) {
+  made_trace t;
+  t.put(0, on::root, 1, k_main)
+      .put(100, on::create, 2, k_one, 1)
+      .put(200, on::create, 3, k_other, 1)
+      .put(200, on::after, 3, 0, 2, 0)
+      .put(500, on::suspend, 1);
+  t.put(1'000, on::begin, 2, k_one)
+      .put(2'000, on::create, 4, k_one, 2)
+      .put(2'000, on::after, 2, 0, 4, weft::rt::k_ends_after)
+      .put(3'000, on::end, 2, k_one);
+  t.put(4'000, on::begin, 4, k_one).put(34'000, on::end, 4, k_one);
+  t.put(35'000, on::begin, 3, k_other).put(85'000, on::end, 3, k_other);
+  t.put(86'000, on::resume, 1).put(86'000, on::waited, 1, 0, 500).put(86'300, on::end, 1, k_main);
+  const auto said = predicted(t);
+  EXPECT_EQ(span_of(said), 100 + 1'000 + 30'000 + 50'000 + 300) << said;
+}
+
+TEST_F(graphs, what_a_trace_says_of_results_in_a_circle_ends_all_the_same) {
+  auto t = behind_several();
+  t.put(600, on::after, 9, 0, 8, weft::rt::k_is_result | weft::rt::k_awaits_result)
+      .put(600, on::after, 8, 0, 9, weft::rt::k_is_result | weft::rt::k_awaits_result)
+      .put(700, on::given, 3, 0, 3)
+      .put(700, on::given, 9, 0, 9)
+      .put(700, on::after, 0, 0, 0, 7);
+  EXPECT_GE(span_of(predicted(t)), 0);
+  reported(t);
+  EXPECT_NE(page().find("</html>"), std::string::npos);
+}
+
+TEST_F(graphs, a_page_counts_the_continuation_among_the_tasks_of_the_critical_path) {
+  reported(behind_several());
+  EXPECT_NE(page().find("edges:[[0,2],[1,2]]"), std::string::npos) << page();
+}

@@ -192,6 +192,110 @@ TEST_F(replays, a_task_that_waits_for_the_end_of_another_one_names_it) {
   EXPECT_TRUE(waits) << lines.str();
 }
 
+class continuations : public replays {
+ protected:
+  /// Traces a program with one worker, and returns the span that is predicted for it, with the time of all bodies
+  /// of each type.
+  template <class F>
+  std::pair<double, picture> spanned(const char *name, F f) {
+    const std::string folder = traced(name, "1", [&f] {
+      weft::spawn([&f] { f(); }, weft::label("outer")); // with one worker, no part begins before all are there
+      weft::taskwait();
+    });
+    const auto end = weft({"predict", "--json", folder});
+    EXPECT_TRUE(contains(end.output, "\"unfinished\":0,\"not_run\":0,")) << end;
+    const auto check = weft({"trace", "check", folder});
+    EXPECT_TRUE(check.exited(0)) << check;
+    return {span_of(end), picture(weft({"trace", "export", "-f", "dot", folder}).output)};
+  }
+};
+
+TEST_F(continuations, a_chain_is_as_long_as_its_parts) {
+  const auto [span, seen] = spanned("chain", [] {
+    auto at = weft::future<void>(weft::spawn([] { work(2); }, weft::tracked, weft::label("part")));
+    for (int i = 0; i != 4; ++i)
+      at = at.then([] { work(2); }, weft::label("part"));
+  });
+  EXPECT_EQ(seen.count("part"), 5);
+  EXPECT_GE(span, 0.99 * seen.ns.at("part"));
+}
+
+TEST_F(continuations, with_accesses_or_a_clause_after_come_behind_what_they_wait_for) {
+  const auto [span, seen] = spanned("after", [] {
+    static int x = 0;
+    weft::future<void> first = weft::spawn([] { work(2); }, weft::tracked, weft::label("part"));
+    weft::future<void> second =
+        weft::spawn([] { work(2); }, weft::after(first), weft::tracked, weft::label("part"));
+    weft::future<void> third = second.then([] { work(2); }, weft::inout(x), weft::label("part"));
+    weft::spawn([] { work(2); }, weft::inout(x), weft::label("part"));
+  });
+  EXPECT_EQ(seen.count("part"), 4);
+  EXPECT_GE(span, 0.99 * seen.ns.at("part"));
+}
+
+TEST_F(continuations, of_several_futures_come_behind_all_of_them) {
+  const auto [span, seen] = spanned("several", [] {
+    weft::future<void> one = weft::spawn([] { work(1); }, weft::tracked, weft::label("short"));
+    weft::future<void> two = weft::spawn([] { work(6); }, weft::tracked, weft::label("long"));
+    weft::future<void> three = weft::spawn([] { work(6); }, weft::tracked, weft::label("other"));
+    auto both = weft::when_all(std::move(one), std::move(two));
+    auto all = weft::when_all(std::move(both), std::move(three)); // of a result that is one of several
+    auto last = all.then([](auto) { work(6); }, weft::label("last"));
+  });
+  EXPECT_GE(span, 0.99 * (std::max(seen.ns.at("long"), seen.ns.at("other")) + seen.ns.at("last")));
+}
+
+TEST_F(continuations, of_a_dataflow_come_behind_its_arguments) {
+  const auto [span, seen] = spanned("dataflow", [] {
+    std::vector<weft::future<void>> range;
+    for (int i = 0; i != 2; ++i)
+      range.push_back(weft::spawn([] { work(4); }, weft::tracked, weft::label("input")));
+    weft::future<void> alone = weft::spawn([] { work(1); }, weft::tracked, weft::label("alone"));
+    auto last = weft::dataflow([](auto, auto) { work(4); }, std::move(range), std::move(alone)).then(
+        [] { work(4); }, weft::label("last"));
+  });
+  EXPECT_GE(span, 0.99 * (seen.ns.at("input") / 2 + 4e6 + seen.ns.at("last")));
+}
+
+TEST_F(continuations, of_some_futures_come_behind_those_that_were_ready_first) {
+  const auto [span, seen] = spanned("some", [] {
+    std::vector<weft::future<void>> all;
+    for (int i = 0; i != 3; ++i)
+      all.push_back(weft::spawn([] { work(4); }, weft::tracked, weft::label("input")));
+    auto last = weft::when_some(2, std::move(all)).then([](auto) { work(4); }, weft::label("last"));
+  });
+  EXPECT_GE(span, 0.99 * (4e6 + seen.ns.at("last"))); // which of the inputs were first is not known here
+}
+
+TEST_F(continuations, of_a_promise_come_behind_the_place_where_it_gets_its_value) {
+  const auto [span, seen] = spanned("promise", [] {
+    weft::promise<void> given;
+    auto last = given.get_future().then([] { work(8); }, weft::label("last"));
+    weft::spawn(
+        [given = std::move(given)]() mutable {
+          work(4);
+          given.set_value();
+          work(2);
+        },
+        weft::label("giver"));
+  });
+  EXPECT_GE(span, 0.99 * (4e6 + seen.ns.at("last")));
+  EXPECT_LT(span, 1.5e6 + seen.ns.at("giver") + seen.ns.at("last") - 2e6 + seen.ns.at("outer"));
+}
+
+TEST_F(continuations, of_a_future_of_a_future_come_behind_the_inner_one) {
+  const auto [span, seen] = spanned("unwrapping", [] {
+    weft::future<void> start = weft::spawn([] { work(1); }, weft::tracked, weft::label("start"));
+    auto last = start
+                    .then([] {
+                      return weft::future<void>(
+                          weft::spawn([] { work(6); }, weft::tracked, weft::label("inner")));
+                    })
+                    .then([] { work(6); }, weft::label("last"));
+  });
+  EXPECT_GE(span, 0.99 * (seen.ns.at("start") + seen.ns.at("inner") + seen.ns.at("last")));
+}
+
 TEST_F(replays, a_branch_that_was_taken_belongs_to_its_join) {
   const std::string folder = traced("joins", "2", [] {
     weft::spawn(

@@ -470,7 +470,7 @@ void add_faster(const trace_graph &graph, const trace_reader &reader, report_dat
 
 /// Adds the tasks that the user can choose in the timeline, with the arrows between them.
 void add_shown(const trace_graph &graph, const trace_reader &reader, report_data &data) {
-  constexpr std::size_t k_most = 20'000, k_most_arrows = 60'000; // 1.5 MB in the file
+  constexpr std::size_t k_most = 20'000, k_most_arrows = 60'000, k_most_looks = 5'000'000; // 1.5 MB in the file
   std::vector<long> on_path(graph.tasks.size(), -1);
   for (std::size_t i = 0; i < data.bounds.path.size(); ++i) // from its end
     on_path[data.bounds.path[i].task] = static_cast<long>(data.bounds.path.size() - 1 - i);
@@ -499,10 +499,23 @@ void add_shown(const trace_graph &graph, const trace_reader &reader, report_data
                           static_cast<double>(x.begun) - data.begin_ns,
                           static_cast<double>(x.ended - x.begun), on_path[t]});
   }
-  for (const std::uint32_t t : wanted)
-    for (std::uint32_t e = 0; e < graph.tasks[t].edges && data.arrows.size() < k_most_arrows; ++e)
-      if (const std::size_t to = place[graph.edges[graph.tasks[t].first_edge + e]]; to != SIZE_MAX)
-        data.arrows.emplace_back(place[t], to);
+  std::vector<std::uint32_t> next; // the task, and the joins behind it
+  std::set<std::uint32_t> seen;
+  std::size_t looks = k_most_looks; // at edges of joins, which may have very many
+  for (const std::uint32_t t : wanted) {
+    seen.clear();
+    for (next.assign(1, t); !next.empty();) {
+      const graph_task &from = graph.tasks[next.back()];
+      next.pop_back();
+      for (std::uint32_t e = 0; e < from.edges && data.arrows.size() < k_most_arrows; ++e)
+        if (const std::uint32_t to = graph.edges[from.first_edge + e]; from.is_join && looks-- <= 1)
+          return;
+        else if (place[to] != SIZE_MAX)
+          data.arrows.emplace_back(place[t], place[to]);
+        else if (graph.tasks[to].is_join && seen.insert(to).second)
+          next.push_back(to);
+    }
+  }
 }
 
 void use_graph(trace_reader &reader, report_data &data) {

@@ -160,6 +160,42 @@ void trace_graph::make_ready(graph_task &task, std::int64_t now, unsigned slot) 
   task.has_ready_event = true;
 }
 
+/// Adds the edge from what a task, or a result, waits for. Of a task that ends with another one, a join is the end.
+void trace_graph::order_after(const trace_record &record) {
+  if (record.task == 0 || static_cast<std::uint32_t>(record.a) == 0) // no record of a program
+    return;
+  std::uint32_t to = index_of(record.task);
+  const std::uint32_t from = index_of(static_cast<std::uint32_t>(record.a));
+  tasks[to].is_join |= (record.b & k_is_result) != 0;
+  tasks[from].is_join |= (record.b & k_awaits_result) != 0;
+  if (record.b & k_ends_after) {
+    const auto [end, is_new] = m_ends.try_emplace(to, static_cast<std::uint32_t>(tasks.size()));
+    if (is_new) {
+      tasks.emplace_back();
+      tasks.back().is_join = true;
+    }
+    to = end->second;
+  }
+  if (from != to)
+    m_edges.emplace_back(from, to);
+}
+
+/// Lets a body give a promise its result. What no body gives comes after the task that ended last.
+void trace_graph::give(worker &w, const trace_record &record, std::int64_t now, unsigned slot) {
+  const std::uint32_t t = index_of(record.task);
+  if (tasks[t].ready >= 0) // once
+    return;
+  tasks[t].is_join = true;
+  make_ready(tasks[t], now, slot);
+  const std::uint32_t by = m_index.get(static_cast<std::uint32_t>(record.a)); // plus one
+  if (!w.stack.empty() && w.stack.back().task != t) {
+    tasks[t].parent = w.stack.back().task;
+    act(w, t);
+  } else if (w.stack.empty() && by != 0 && by - 1 != t) {
+    m_edges.emplace_back(by - 1, t);
+  }
+}
+
 /// Keeps a task that a taskiter records. It does not run itself: its rounds do.
 void trace_graph::record_task(const trace_record &record, std::int64_t now, unsigned slot) {
   const std::uint32_t taskiter = index_of(static_cast<std::uint32_t>(record.a));
@@ -373,6 +409,12 @@ void trace_graph::take(trace_reader &reader, const trace_item &item) {
     else
       use(index_of(x.task), x.a, x.b);
     break;
+  case trace_event::after:
+    order_after(x);
+    break;
+  case trace_event::given:
+    give(w, x, now, item.slot);
+    break;
   case trace_event::ready:
     make_ready(tasks[index_of(x.task)], now, item.slot);
     break;
@@ -471,6 +513,7 @@ trace_graph::trace_graph(trace_reader &reader) {
   link_all();
   m_chains.clear();
   std::vector<access_entry>().swap(m_accesses);
+  move_ends();
   store_actions();
   store_edges();
   infer_readiness();

@@ -34,7 +34,9 @@ struct graph_task {
   std::uint32_t id = 0, parent = k_nobody; // parent: an index
   std::uint16_t type = 0, slot = 0, ready_slot = 0; // ready_slot: of the worker that made it ready
   std::uint16_t at = 0; // the slot that has its body, unless that stands still
-  bool is_root = false, is_join = false; // is_join: no task, it is between two groups of tasks
+  /// is_join: no task; it is between two groups of tasks, or is a promise, or the result of several futures. That
+  /// with a parent is a promise, which has its result where the parent's body says.
+  bool is_root = false, is_join = false;
   bool is_round = false; // of a recorded task: what follows it waits for its children, too
   bool has_ready_event = false; // else `ready` follows from the graph
   std::uint32_t first_action = 0, actions = 0;
@@ -134,6 +136,11 @@ class trace_graph {
   void begin_branch(std::uint32_t branch, std::uint32_t joiner, std::int64_t now);
   running *find_body(std::uint32_t task, std::int64_t now);
   void end_wait(worker &w, const trace_record &record);
+  void order_after(const trace_record &record);
+  void give(worker &w, const trace_record &record, std::int64_t now, unsigned slot);
+  void move_ends();
+  void infer_joins();
+  void release_successors(const graph_task &from, std::int64_t when, unsigned slot);
   void record_task(const trace_record &record, std::int64_t now, unsigned slot);
   std::uint32_t begin_round(recorded_task &of, std::uint32_t id);
   [[nodiscard]] recorded_task *find_recorded(std::uint32_t id);
@@ -188,6 +195,7 @@ class trace_graph {
   std::set<visit> m_visited; // that have children
   std::vector<std::uint32_t> m_beside; // of readers that do not wait for them: what the next group waits for as well
   std::vector<std::pair<std::uint32_t, std::uint32_t>> m_edges;
+  std::map<std::uint32_t, std::uint32_t> m_ends; // of tasks that end with another one: the join that is their end
   std::uint64_t m_gaps = 0;
   std::int64_t m_gap_ns = 0;
 };

@@ -277,6 +277,11 @@ void rank_runs::sort_runs() {
 void rank_runs::find_release(std::uint32_t index) {
   const graph_task &task = m_graph->tasks[index];
   cause &released = m_released[index];
+  if (task.is_join && task.parent != k_nobody) { // a promise
+    if (const std::uint32_t giver = on_slot(task.ready_slot, task.ready + m_shift); giver != k_no_run)
+      released = {cause::of_run, giver, task.ready + m_shift};
+    return;
+  }
   const auto runs = m_of_task.find(task.id);
   if (task.is_join || runs == m_of_task.end() || task.ended < 0)
     return;
@@ -374,7 +379,7 @@ std::uint32_t rank_runs::find(std::uint32_t task, std::int64_t by) const {
 /// Returns what let the successors of a task go on: its end, or that of a message which the task is tied
 /// to. A message that ends after `by` is none of these.
 cause rank_runs::release_of(std::uint32_t index, std::int64_t by) const {
-  if (m_graph->tasks[index].is_join)
+  if (m_graph->tasks[index].is_join && m_graph->tasks[index].parent == k_nobody)
     return last_predecessor(index, by);
   const cause &released = m_released[index];
   if (released.at <= by)

@@ -154,22 +154,57 @@ void trace_graph::store_edges() {
   edges.resize(kept);
 }
 
+/// Lets all that waits for a task that ends with another one wait for that end.
+void trace_graph::move_ends() {
+  if (m_ends.empty())
+    return;
+  const auto end_of = [this](std::uint32_t task) {
+    const auto found = m_ends.find(task);
+    return found == m_ends.end() ? task : found->second;
+  };
+  for (auto &[from, to] : m_edges)
+    from = end_of(from);
+  for (logged &l : m_log)
+    if (l.what.awaits_one())
+      l.what.what = action::k_awaits | end_of(l.what.awaited());
+  for (const auto &[task, end] : m_ends)
+    m_edges.emplace_back(task, end);
+}
+
+void trace_graph::release_successors(const graph_task &from, std::int64_t when, unsigned slot) {
+  for (std::uint32_t e = from.first_edge; e < from.first_edge + from.edges; ++e)
+    if (graph_task &to = tasks[edges[e]]; !to.has_ready_event && to.ready < when) {
+      to.ready = when;
+      to.ready_slot = static_cast<std::uint16_t>(slot);
+    }
+}
+
+/// Lets joins release what is behind them, each after the joins before it.
+void trace_graph::infer_joins() {
+  std::vector<std::uint32_t> joins_before(tasks.size()), next;
+  for (const graph_task &t : tasks)
+    for (std::uint32_t e = t.first_edge; t.is_join && e < t.first_edge + t.edges; ++e)
+      ++joins_before[edges[e]];
+  for (std::uint32_t t = 0; t < tasks.size(); ++t)
+    if (tasks[t].is_join && joins_before[t] == 0)
+      next.push_back(t);
+  while (!next.empty()) {
+    const graph_task &t = tasks[next.back()];
+    next.pop_back();
+    release_successors(t, t.ready, t.ready_slot);
+    for (std::uint32_t e = t.first_edge; e < t.first_edge + t.edges; ++e)
+      if (--joins_before[edges[e]] == 0 && tasks[edges[e]].is_join)
+        next.push_back(edges[e]);
+  }
+}
+
 /// Infers when tasks without a record of it became ready: at the end of their last predecessor, or
 /// at their creation.
 void trace_graph::infer_readiness() {
-  const auto release_successors = [this](const graph_task &from, std::int64_t when, unsigned slot) {
-    for (std::uint32_t e = from.first_edge; e < from.first_edge + from.edges; ++e)
-      if (graph_task &to = tasks[edges[e]]; !to.has_ready_event && to.ready < when) {
-        to.ready = when;
-        to.ready_slot = static_cast<std::uint16_t>(slot);
-      }
-  };
   for (const graph_task &t : tasks)
     if (!t.is_join)
       release_successors(t, t.ended, t.slot);
-  for (const graph_task &t : tasks) // joins are between tasks only
-    if (t.is_join)
-      release_successors(t, t.ready, t.ready_slot);
+  infer_joins();
   for (graph_task &t : tasks)
     if (t.begun >= 0 && t.ready > t.begun) // its predecessor released it before ending
       t.ready = t.begun;

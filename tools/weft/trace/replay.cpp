@@ -57,6 +57,11 @@ class simulation {
   [[nodiscard]] double scale_of(const graph_task &task) const noexcept {
     return task.type < m_options.scale.size() ? m_options.scale[task.type] : 1.0;
   }
+  /// Returns whether nothing but its predecessors holds it: a promise that no body gives its result has none.
+  [[nodiscard]] bool only_follows(std::uint32_t task) const noexcept {
+    const graph_task &t = m_graph.tasks[task];
+    return t.is_join && t.parent == k_nobody && t.predecessors != 0;
+  }
   void release(std::uint32_t task, std::uint32_t cause);
   void make_ready(std::uint32_t task, std::uint32_t cause);
   void start(std::uint32_t task, unsigned worker, double extra);
@@ -126,6 +131,7 @@ void simulation::release(std::uint32_t task, std::uint32_t cause) {
     return make_ready(task, cause);
   s.ended = true;
   notify_successors(task, cause);
+  wake_waiters(task, cause);
 }
 
 void simulation::notify_successors(std::uint32_t task, std::uint32_t cause) {
@@ -269,7 +275,7 @@ void simulation::act(const sim_event &event) {
   const action what = s.at < g.actions ? m_graph.actions[g.first_action + s.at] : action{};
   ++s.at;
   if (what.creates()) {
-    ++s.children;
+    s.children += !m_graph.tasks[what.what].is_join; // a promise is no child
     release(what.what, s.cause);
     return go_on(event.task, event.worker, 0);
   }
@@ -298,15 +304,14 @@ void simulation::begin() {
     m_idle.push_back(w);
   }
   for (std::uint32_t t = 0; t < m_tasks.size(); ++t)
-    if (m_graph.tasks[t].is_root ||
-        (m_graph.tasks[t].parent == k_nobody && !m_graph.tasks[t].is_join))
+    if (m_graph.tasks[t].is_root || (m_graph.tasks[t].parent == k_nobody && !only_follows(t)))
       release(t, k_nobody);
   start_ready();
 }
 
 replayed simulation::run() {
   for (std::size_t t = 0; t < m_tasks.size(); ++t)
-    m_tasks[t].holding = m_graph.tasks[t].predecessors + (m_graph.tasks[t].is_join ? 0 : 1);
+    m_tasks[t].holding = m_graph.tasks[t].predecessors + (only_follows(static_cast<std::uint32_t>(t)) ? 0 : 1);
   begin();
   char what[64];
   if (m_options.workers)

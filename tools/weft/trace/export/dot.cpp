@@ -13,7 +13,7 @@ constexpr std::size_t k_most_tasks = 2000; // Graphviz draws no more in a reason
 using order = std::pair<std::uint16_t, std::uint16_t>; // of types
 
 /// Counts the orders between tasks by their types. Each task before a join comes before each task behind
-/// it.
+/// it; of joins behind joins, and of promises, no type is known.
 std::map<order, std::uint64_t> orders_of(const trace_graph &graph) {
   std::map<order, std::uint64_t> orders;
   std::vector<std::pair<std::uint32_t, std::uint16_t>> before; // a join, and the type of a task before it
@@ -29,7 +29,8 @@ std::map<order, std::uint64_t> orders_of(const trace_graph &graph) {
     const auto behind = std::upper_bound(at, before.end(), *at);
     const graph_task &j = graph.tasks[join];
     for (std::uint32_t e = j.first_edge; e < j.first_edge + j.edges; ++e)
-      orders[{type, graph.tasks[graph.edges[e]].type}] += static_cast<std::uint64_t>(behind - at);
+      if (const graph_task &to = graph.tasks[graph.edges[e]]; !to.is_join)
+        orders[{type, to.type}] += static_cast<std::uint64_t>(behind - at);
     at = behind;
   }
   return orders;
