@@ -172,8 +172,8 @@ namespace this_task {
 /// or of a task above it, or through a future of one of these. It may be used until the task ends, and
 /// later, too. On a thread, and in a task that nothing can cancel, it has no source.
 ///
-/// A request through a future reaches the token a moment later, on a worker, because the callbacks of
-/// a token are the user's.
+/// A request through a future, or from more than some ten tasks above, reaches the token a moment later, on
+/// a worker: the callbacks of a token are the user's, and tasks may nest to any depth.
 ///
 /// Cost. The first call in a task allocates, and so do the first ones of the tasks above it.
 /// Threads. Any.

@@ -73,6 +73,9 @@ void recorded_is_complete(task &t) noexcept;
 
 // Supplied by api/cpp/.
 
+/// Gives a record to the scheduler, from any thread. Returns false, and has done nothing, if Weft has not started or
+/// is over.
+[[nodiscard]] bool post_while_started(detail::call_record &call) noexcept;
 /// Keeps an exception as the group's policy demands. Any thread.
 void group_failed(group_state &group, const task &t, std::exception_ptr error) noexcept;
 /// Reports the exceptions that a group keeps and no caller has asked for, and forgets them. Returns

@@ -2,8 +2,10 @@
 // Stop sources in place, and the stop token of a task. The protocol: src/sync/stop_list.hpp.
 #include "api/cpp/sync.hpp"
 #include "base/error.hpp"
+#include "diagnose/hang.hpp"
 #include "sync/stop_list.hpp"
 #include "task/groups/stop_relay.hpp"
+#include "task/hooks.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/stop.hpp>
@@ -73,6 +75,18 @@ void remove_callback(stop_state<> &state, stop_node<> &node) noexcept {
 }
 
 } // namespace detail
+
+namespace rt {
+
+bool post_while_started(detail::call_record &call) noexcept {
+  const gate_guard here; // the last worker does not fall asleep meanwhile
+  if (!is_started())
+    return false;
+  enqueue_ready(call);
+  return true;
+}
+
+} // namespace rt
 
 namespace this_task {
 

@@ -30,6 +30,23 @@ void stop_relay::run(call_record *self) noexcept {
   drop_references(*relay.of, 1);
 }
 
+void stop_detour::run(call_record *self) noexcept {
+  const std::unique_ptr<stop_detour> posted(static_cast<stop_detour *>(self));
+  posted->source.request_stop();
+}
+
+void stop_relay::pass_on() noexcept {
+  std::unique_ptr<stop_detour> other;
+  {
+    const sync_guard here(this); // a group and the task above may ask at once
+    other = std::move(detour);
+  }
+  if (!other || !post_while_started(*other))
+    source.request_stop();
+  else
+    static_cast<void>(other.release()); // it deletes itself
+}
+
 void ask_to_stop(task &t, task_extra &extra) noexcept {
   stop_relay *relay = nullptr;
   {
@@ -51,11 +68,11 @@ stop_relay *relay_of(task_extra &extra, stop_relay *fresh) noexcept {
   return !extra.relay && fresh ? extra.relay = fresh : extra.relay;
 }
 
-/// Returns the token of a task, which gets a relay if it has none. `of_above`: the token of the task
-/// above it.
-std::stop_token token_below(task &t, const std::stop_token &of_above) {
+/// Returns the relay of a task, which gets one if it has none. `of_above`: the token of the task above it, which is
+/// below so many relays.
+stop_relay &relay_below(task &t, const std::stop_token &of_above, unsigned relays) {
   task_extra &x = extra_of(t);
-  auto fresh = std::make_unique<stop_relay>(t);
+  auto fresh = std::make_unique<stop_relay>(t, relays);
   const std::stop_token of_group = t.group ? t.group->stop_token() : std::stop_token();
   stop_relay *const relay = relay_of(x, fresh.get());
   if (relay == fresh.get()) {
@@ -65,7 +82,7 @@ std::stop_token token_below(task &t, const std::stop_token &of_above) {
     if (x.stop.load(std::memory_order_relaxed)) // it was asked for before
       relay->source.request_stop();
   }
-  return relay->source.get_token();
+  return *relay;
 }
 
 } // namespace
@@ -73,6 +90,7 @@ std::stop_token token_below(task &t, const std::stop_token &of_above) {
 std::stop_token stop_token_of(task &running) {
   std::vector<task *> without; // the innermost first; there may be very many
   std::stop_token token;
+  unsigned relays = 0; // above the next one
   for (task *t = cancellable_from(&running), *above = nullptr; t; t = above) {
     above = cancellable_from(t->parent);
     if (t->group && !above && !t->has_meanwhile(k_tracked)) {
@@ -81,12 +99,16 @@ std::stop_token stop_token_of(task &running) {
     }
     if (stop_relay *const relay = relay_of(extra_of(*t), nullptr)) {
       token = relay->source.get_token();
+      relays = relay->depth + 1;
       break;
     }
     without.push_back(t);
   }
-  for (; !without.empty(); without.pop_back())
-    token = token_below(*without.back(), token);
+  for (; !without.empty(); without.pop_back()) {
+    stop_relay &relay = relay_below(*without.back(), token, relays);
+    token = relay.source.get_token();
+    relays = relay.depth + 1;
+  }
   return token;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stop sources in place, and the stop token of a task.
+#include "support/scale.hpp"
+
 #include <weft/future.hpp>
 #include <weft/stop.hpp>
 #include <weft/sync.hpp>
@@ -339,6 +341,40 @@ TEST(stop_token_of_a_task, is_had_below_any_number_of_tasks) {
   g.wait();
   EXPECT_TRUE(possible);
   EXPECT_FALSE(requested);
+}
+
+TEST(stop_token_of_a_task, is_requested_below_any_number_of_tasks_on_a_small_stack) {
+  weft::task_group g;
+  weft::event stopped;
+  std::stop_token innermost;
+  const auto cancel = [&] {
+    innermost = weft::this_task::stop_token();
+    std::stop_callback tell(innermost, [&stopped] { stopped.set(); });
+    weft::spawn([&g] { g.cancel(); }, weft::stack_bytes(96 << 10));
+    stopped.wait();
+  };
+  g.spawn([&cancel] { descend(test::scaled(1'000'000), cancel); });
+  g.wait();
+  EXPECT_TRUE(innermost.stop_requested());
+}
+
+TEST(stop_token_of_a_task, is_requested_far_below_the_task_of_a_future) {
+  weft::event inside, stopped, go;
+  const auto wait = [&] {
+    std::stop_callback tell(weft::this_task::stop_token(), [&stopped] { stopped.set(); });
+    inside.set();
+    stopped.wait();
+  };
+  weft::future<void> first = weft::async([&] {
+    descend(50, wait);
+    go.wait();
+  });
+  inside.wait();
+  first.request_stop();
+  stopped.wait();
+  go.set();
+  weft::taskwait();
+  EXPECT_TRUE(first.is_ready());
 }
 
 TEST(stop_token_of_a_task, is_requested_by_each_task_above) {
