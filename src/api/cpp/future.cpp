@@ -13,6 +13,7 @@
 #include "task/recorded.hpp"
 #include "task/groups/stop_relay.hpp"
 #include "task/tracing.hpp"
+#include "task/wait/choice.hpp"
 #include "task/wait/claim_word.hpp"
 #include "task/wait/listed_states.hpp"
 #include "task/wait/signal_word.hpp"
@@ -425,43 +426,6 @@ void state_finish_after_all(all_inputs &all) noexcept {
 
 namespace {
 
-constexpr std::uint32_t k_all_attached = 1, k_decided = 2;
-
-/// Drops shares of `left`; the last one drops the reference that keeps the nodes.
-void drop_shares(choice &selection, std::uint32_t n) noexcept {
-  task &whole = *selection.whole;
-  if (n != 0 && take_away(selection.left, n))
-    drop_references(whole, 1);
-}
-
-/// Takes the nodes back that have not been fired, and asks their tasks to stop if that is wished.
-void forget_rest(choice &selection, std::uint32_t attached) noexcept {
-  std::uint32_t back = 0;
-  for (std::uint32_t i = 0; i != attached; ++i) {
-    choice::node &n = selection.nodes[i];
-    task &before = *selection.inputs.first[i];
-    if (!n.of || !task_waiters::detach(before.done_word, n))
-      continue;
-    ++back;
-    if (!selection.cancels)
-      continue;
-    if (task_extra *const extra = try_extra_of(before)) // without memory it goes on
-      ask_to_stop(before, *extra);
-  }
-  drop_shares(selection, back);
-}
-
-/// Notes that an awaited task has ended. Returns whether the choice is made by that: then the caller
-/// forgets the rest and ends the state.
-bool note_end(choice &selection, std::uint32_t i) noexcept {
-  const std::uint32_t rank = selection.fired.fetch_add(1, std::memory_order_relaxed);
-  if (rank >= selection.needed)
-    return false;
-  selection.winners[rank] = i;
-  // Acquire and release: the last one sees the numbers that the others have written.
-  return selection.written.fetch_add(1, std::memory_order_acq_rel) + 1 == selection.needed;
-}
-
 /// Records the inputs that have made the choice, whose numbers are all written.
 void trace_winners(const choice &selection) noexcept {
   if (selection.whole->trace_id == 0) [[likely]]
@@ -470,50 +434,54 @@ void trace_winners(const choice &selection) noexcept {
     trace_after(*selection.whole, *selection.inputs.first[selection.winners[i]], comes_after::begins);
 }
 
+void fire_choice(waiter *self, firing &all) noexcept;
+
+struct choice_of_inputs {
+  using choice = detail::choice;
+  static std::uint32_t count(const choice &selection) noexcept {
+    return static_cast<std::uint32_t>(selection.inputs.count);
+  }
+  static bool attach(choice &selection, std::uint32_t i) noexcept {
+    choice::node &n = selection.nodes[i];
+    n.of = &selection;
+    n.fire = &fire_choice;
+    if (task_waiters::attach(selection.inputs.first[i]->done_word, n))
+      return true;
+    n.of = nullptr; // not in a list
+    return false;
+  }
+  static bool detach(choice &selection, std::uint32_t i) noexcept {
+    return selection.nodes[i].of && task_waiters::detach(selection.inputs.first[i]->done_word, selection.nodes[i]);
+  }
+  /// Asks a task that is not waited for any more to stop, if that is wished.
+  static void forget(choice &selection, std::uint32_t i) noexcept {
+    if (!selection.cancels)
+      return;
+    task &before = *selection.inputs.first[i];
+    if (task_extra *const extra = try_extra_of(before)) // without memory it goes on
+      ask_to_stop(before, *extra);
+  }
+  static void win(choice &selection, std::uint32_t rank, std::uint32_t i) noexcept { selection.winners[rank] = i; }
+  static void keep(choice &selection) noexcept { task_add_handle(selection.whole); } // which has the nodes
+  static void drop(choice &selection) noexcept { drop_references(*selection.whole, 1); }
+};
+using choices = choice_protocol<choice_of_inputs>;
+
 void fire_choice(waiter *self, firing &all) noexcept {
   choice &c = *static_cast<choice::node *>(self)->of;
-  if (note_end(c, static_cast<std::uint32_t>(static_cast<choice::node *>(self) - c.nodes))) {
-    // The creator that has not attached all nodes ends the choice when it has.
-    if (c.phase.fetch_or(k_decided, std::memory_order_acq_rel) & k_all_attached) {
-      forget_rest(c, static_cast<std::uint32_t>(c.inputs.count));
-      trace_winners(c);
-      state_finish_within(c.whole, all);
-    }
-  }
-  drop_shares(c, 1);
+  choices::fire(c, static_cast<std::uint32_t>(static_cast<choice::node *>(self) - c.nodes), [&] {
+    trace_winners(c);
+    state_finish_within(c.whole, all);
+  });
 }
 
 } // namespace
 
 void state_finish_after_some(choice &selection) noexcept {
-  task_add_handle(selection.whole); // keeps the nodes
-  const auto count = static_cast<std::uint32_t>(selection.inputs.count);
-  selection.left.store(count + 1, std::memory_order_relaxed);
-  std::uint32_t attached = 0, ended = 0;
-  bool decided = selection.needed == 0;
-  for (; attached != count && !decided; ++attached) {
-    choice::node &n = selection.nodes[attached];
-    n.of = &selection;
-    n.fire = &fire_choice;
-    if (!task_waiters::attach(selection.inputs.first[attached]->done_word, n)) {
-      n.of = nullptr; // not in a list
-      ++ended;
-      decided = note_end(selection, attached);
-    }
-  }
-  const bool by_another =
-      (selection.phase.fetch_or(k_all_attached, std::memory_order_acq_rel) & k_decided);
-  drop_shares(selection, ended + (count - attached)); // the creator's own share remains
-  if (decided || by_another) {
-    if (selection.cancels)
-      for (std::uint32_t i = attached; i != count; ++i)
-        if (task_extra *const extra = try_extra_of(*selection.inputs.first[i]))
-          ask_to_stop(*selection.inputs.first[i], *extra);
-    forget_rest(selection, attached);
+  choices::begin(selection, [&] {
     trace_winners(selection);
     state_finish(selection.whole);
-  }
-  drop_shares(selection, 1);
+  });
 }
 
 // ---- events of tasks whose result comes from another task
