@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,7 @@ import textwrap
 import unittest
 
 from weftrt import __main__ as command
-from weftrt import _native_files, _runtimes
+from weftrt import _bindings, _native_files, _runtimes
 
 GOMP = os.environ["WEFTRT_TEST_GOMP"]
 BLAS = pathlib.Path(os.environ["WEFTRT_TEST_BLAS"])
@@ -412,6 +413,88 @@ class Doctor(unittest.TestCase):
             library.write_bytes(pathlib.Path(GOMP).read_bytes())
             ended = python(f"import ctypes, weftrt; ctypes.CDLL({str(library)!r}); print(weftrt.doctor())")
         self.assertIn("polars keeps its threads; POLARS_MAX_THREADS limits it", ended.stdout)
+
+
+CALLS = """
+    void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned);
+    static void body(void *count) { __atomic_fetch_add((int *)count, 1, __ATOMIC_RELAXED); }
+    int run(void) { int count = 0; GOMP_parallel(body, &count, 3, 0); return count; }
+    """
+HOLDS = """
+    VISIBLE void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
+      (void)threads, (void)flags, body(data);
+    }
+    const char *texts(int i) { return i ? "GOMP_SPINCOUNT" : "GOMP_CPU_AFFINITY"; }
+    """
+
+
+@unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+class OutOfReach(unittest.TestCase):
+    """What doctor() says of copies that Weft cannot replace."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def told(self, source, *options, mode="os.RTLD_NOW", before="weftrt.install()"):
+        """Returns what doctor() says once a module of this source is loaded, and what its run() returns."""
+        module = self.folder / "module.so"
+        built = run("cc", "-shared", "-fPIC", "-O1", "-x", "c", "-", "-x", "none", "-o", module, *options, text=source)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        ended = python(
+            f"""
+            import ctypes, os, weftrt
+            {before}
+            module = ctypes.CDLL({str(module)!r}, mode={mode})
+            print(weftrt.doctor())
+            print("result", module.run() if hasattr(module, "run") else "none")
+            """
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended.stdout
+
+    def test_is_a_copy_that_a_module_is_bound_to(self):
+        with_copy = (GOMP, f"-Wl,-rpath,{pathlib.Path(GOMP).parent}")
+        told = self.told(CALLS, *with_copy, mode="os.RTLD_NOW | os.RTLD_DEEPBIND")
+        self.assertRegex(told, r"OpenMP +live .*weft-omp")
+        self.assertRegex(told, r"OpenMP +own threads .*libgomp-0000beef.*\n.*/module\.so is bound to it, as RTLD_DEEPBIND does")
+        self.assertIn("OMP_NUM_THREADS limits it", told)
+        self.assertIn("result 1\n", told)
+        told = self.told(CALLS, *with_copy)
+        self.assertRegex(told, r"OpenMP +idle .*libgomp-0000beef")
+        self.assertIn("result 3\n", told)
+
+    def test_is_a_copy_that_is_linked_into_a_module(self):
+        hidden = HOLDS.replace("VISIBLE", '__attribute__((visibility("hidden")))')
+        told = self.told(hidden + CALLS)
+        self.assertRegex(told, r"OpenMP +own threads .*module\.so\n +a copy is linked into it, out of Weft's reach; OMP_NUM_THREADS limits")
+        self.assertIn("result 1\n", told)
+        told = self.told(HOLDS.replace("VISIBLE", "") + CALLS)
+        self.assertRegex(told, r"OpenMP +idle .*module\.so\n +a copy is linked into it; its calls reach Weft's")
+        self.assertIn("result 3\n", told)
+
+    def test_is_a_copy_of_llvms_openmp_or_of_openblas_in_a_module(self):
+        texts = 'const char *texts(int i) {{ return i ? "{}" : "{}"; }}'.format
+        self.assertRegex(self.told(texts("KMP_FORKJOIN_BARRIER", "KMP_BLOCKTIME")), r"OpenMP +own threads .*module\.so")
+        self.assertRegex(
+            self.told(texts("OpenBLAS blas_thread_init: pthread_create failed", "GOTO_NUM_THREADS")),
+            r"BLAS +own threads .*module\.so\n +a copy is linked into it, .*; OPENBLAS_NUM_THREADS limits it",
+        )
+        for names_one in ("KMP_BLOCKTIME", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"):
+            self.assertNotIn("module.so", self.told(texts(names_one, "another")))
+
+    def test_is_no_tbb_that_is_linked_into_a_module(self):
+        source = 'const char *texts(int i) { return i ? "libirml.so.1" : "__RML_open_factory"; }'
+        self.assertRegex(self.told(source), r"TBB +live .*module\.so")
+        self.assertRegex(self.told(source, before=""), r"TBB +own threads .*module\.so\n +call weftrt\.install\(\) before")
+
+    def test_is_read_from_whole_files_alone(self):
+        library = pathlib.Path(GOMP).read_bytes()
+        for content in (b"", b"text", library[:10], library[:70], library[: len(library) // 2], b"\x7fELF\x02" + b"\xff" * 200):
+            (self.folder / "file").write_bytes(content)
+            self.assertFalse(_bindings.holds(str(self.folder / "file"), (b"GOMP_SPINCOUNT",)), content[:10])
+        self.assertFalse(_bindings.holds(str(self.folder / "gone"), (b"",)))
 
 
 class Environment(unittest.TestCase):

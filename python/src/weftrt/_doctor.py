@@ -5,7 +5,7 @@ import ctypes
 import os
 from typing import NamedTuple, Tuple
 
-from weftrt import _loaded, _native_files, _runtimes
+from weftrt import _bindings, _loaded, _native_files, _runtimes
 
 
 class Finding(NamedTuple):
@@ -36,7 +36,13 @@ class Findings(Tuple[Finding, ...]):
     __repr__ = __str__
 
 
-def _openmp(files):
+def _is_named(path):
+    """Returns whether the name of a file says that it is Weft's or a runtime."""
+    patterns = [_runtimes.OPENMP, _runtimes.TBB, *(library.pattern for library in _runtimes.JOBS)]
+    return _native_files.is_own(path) or any(_runtimes.name_matches(one, path) for one in patterns)
+
+
+def _openmp(files, users):
     live = _loaded.file_of_global("GOMP_parallel")
     for path in files:
         if not _runtimes.name_matches(_runtimes.OPENMP, path):
@@ -44,7 +50,15 @@ def _openmp(files):
         if _native_files.is_own(path):
             yield Finding("OpenMP", "live", path, "")
         elif live and _native_files.is_own(live) and files.index(live) < files.index(path):
-            yield Finding("OpenMP", "idle", path, "")
+            bound = sorted(users.get(path, ()))
+            if bound:
+                advice = (
+                    f"{bound[0]} is bound to it, as RTLD_DEEPBIND does, out of Weft's reach; "
+                    "OMP_NUM_THREADS limits it"
+                )
+                yield Finding("OpenMP", "own threads", path, advice)
+            else:
+                yield Finding("OpenMP", "idle", path, "")
         else:
             by = _loaded.loader_of(path, files)
             yield Finding(
@@ -59,7 +73,9 @@ def _openmp(files):
 def _tbb(files):
     own = [path for path in files if os.path.basename(path).startswith("libirml")]
     for path in files:
-        if not _runtimes.name_matches(_runtimes.TBB, path):
+        if not _runtimes.name_matches(_runtimes.TBB, path) and (
+            _is_named(path) or not _bindings.holds(path, _runtimes.LINKED_TBB)
+        ):
             continue
         if own and files.index(own[0]) < files.index(path):
             yield Finding("TBB", "live", path, "")
@@ -105,6 +121,23 @@ def _jobs(files):
             yield Finding(library.kind, told[0], path, told[1])
 
 
+def _linked(files, users):
+    bound_to_weft = {
+        module for owner, modules in users.items() if _native_files.is_own(owner) for module in modules
+    }
+    for path in files:
+        if _is_named(path):
+            continue
+        for runtime in _runtimes.LINKED:
+            if not _bindings.holds(path, runtime.texts):
+                continue
+            if runtime.kind == "OpenMP" and path in bound_to_weft:
+                yield Finding(runtime.kind, "idle", path, "a copy is linked into it; its calls reach Weft's")
+            else:
+                advice = f"a copy is linked into it, out of Weft's reach; {runtime.variable} limits it"
+                yield Finding(runtime.kind, "own threads", path, advice)
+
+
 def _pools(files):
     for pool in _runtimes.POOLS:
         for path in files:
@@ -122,6 +155,13 @@ def doctor():
     Weft's; "waiting" was loaded before Weft and may run on it or not.
     """
     files = _loaded.objects()
+    users = _bindings.users(("GOMP_parallel", "__kmpc_fork_call"))
     return Findings(
-        [*_openmp(files), *_tbb(files), *_jobs(files), *_pools(files)]
+        [
+            *_openmp(files, users),
+            *_tbb(files),
+            *_jobs(files),
+            *_linked(files, users),
+            *_pools(files),
+        ]
     )

@@ -32,18 +32,23 @@ _callback = ctypes.CFUNCTYPE(
 )
 
 
-def objects():
-    """Returns the files of the loaded objects, in the order of loading."""
-    files = []
+def headers():
+    """Returns file, address, place and number of program headers of the loaded objects, in the order of loading."""
+    found = []
 
     def note(info, _size, _context):
-        name = info.contents.name
-        if name and os.path.isabs(name):
-            files.append(os.fsdecode(name))
+        one = info.contents
+        if one.name and os.path.isabs(one.name):
+            found.append((os.fsdecode(one.name), one.address or 0, one.headers, one.header_count))
         return 0
 
     _libc.dl_iterate_phdr(_callback(note), None)
-    return files
+    return found
+
+
+def objects():
+    """Returns the files of the loaded objects, in the order of loading."""
+    return [file for file, *_ in headers()]
 
 
 def file_of_global(name):

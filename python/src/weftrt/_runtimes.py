@@ -3,7 +3,7 @@
 
 import os
 import re
-from typing import NamedTuple
+from typing import NamedTuple, Tuple
 
 
 class Pool(NamedTuple):
@@ -23,6 +23,14 @@ class Jobs(NamedTuple):
     variable: str  # which limits its jobs; "" for none
 
 
+class Linked(NamedTuple):
+    """A runtime that is linked into modules: it is in no file of its own."""
+
+    kind: str
+    texts: Tuple[bytes, ...]  # constants that each copy with threads has, and no other code
+    variable: str  # which limits its threads
+
+
 OPENMP = re.compile(r"lib(gomp|omp|iomp5)([-.].*)?\.so")
 TBB = re.compile(r"libtbb(12)?([-.].*)?\.so")
 JOBS = (
@@ -40,6 +48,13 @@ POOLS = (
     Pool("OpenCV", re.compile(r"cv2.*\.so|libopencv_core.*\.so"), "OPENCV_FOR_THREADS_NUM"),
     Pool("blosc2", re.compile(r"blosc2_ext.*\.so"), "BLOSC_NTHREADS"),
 )
+
+LINKED = (
+    Linked("OpenMP", (b"GOMP_SPINCOUNT", b"GOMP_CPU_AFFINITY"), "OMP_NUM_THREADS"),  # GCC's
+    Linked("OpenMP", (b"KMP_FORKJOIN_BARRIER", b"KMP_BLOCKTIME"), "OMP_NUM_THREADS"),  # LLVM's
+    Linked("BLAS", (b"OpenBLAS blas_thread_init", b"GOTO_NUM_THREADS"), "OPENBLAS_NUM_THREADS"),
+)
+LINKED_TBB = (b"libirml.so.1", b"__RML_open_factory")  # it looks for Weft's library, as one in a file of its own
 
 # Variables that limit threads, and what they limit.
 VARIABLES = {
