@@ -134,7 +134,7 @@ dist:
 	packaging/dist $(BUILD)/dist
 static-archive:
 	packaging/static $(BUILD)/dist
-# The packages on a bare system, lintian, the interface against its dumps, the archives, the wheel with three versions of Python. A part that
+# The packages on a bare system, lintian, the interface against its dumps, the archives, Conan's recipe, the wheel with three versions of Python. A part that
 # says `skipped`, as those that ask for root do, ends with 77 and fails nothing.
 or_skipped = || [ $$? = 77 ]
 test-packages: packages wheel
@@ -143,6 +143,7 @@ test-packages: packages wheel
 	tests/packages/dist . $(or $(CXX),c++) $(or_skipped)
 	$(MAKE) --no-print-directory static-archive
 	tests/packages/static $(BUILD)/dist . $(or $(CXX),c++)
+	tests/packages/conan . $(or $(CXX),c++) $(or_skipped)
 	tests/packages/wheel $(BUILD)/wheel/weft_runtime-*.whl . $(or_skipped)
 
 bench: PEERS = ON
