@@ -55,6 +55,17 @@ int open_new(const std::string &path, int access) noexcept {
   return open(path.c_str(), access | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+int open_shared(const std::string &path) noexcept {
+  for (;;) {
+    const int there = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (there >= 0 || errno != ENOENT)
+      return there;
+    const int made = open_new(path, O_RDWR);
+    if (made >= 0 || errno != EEXIST) // else another program was faster
+      return made;
+  }
+}
+
 bool lock_for_life(int file) noexcept {
   const struct flock whole = whole_file();
   return fcntl(file, F_SETLK, &whole) == 0;

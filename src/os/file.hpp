@@ -21,6 +21,9 @@ std::optional<std::string> read_all(int file, std::size_t most = k_longest_file)
 /// Creates a file that only this user can open, and follows no link. Returns -1 with errno set where
 /// it cannot: EEXIST if there is anything of that name. `access`: O_RDWR or O_WRONLY.
 [[nodiscard]] int open_new(const std::string &path, int access) noexcept;
+/// Opens a file that several programs of this user read and write, or creates it in that way.
+/// Follows no link. Returns -1 with errno set where it cannot.
+[[nodiscard]] int open_shared(const std::string &path) noexcept;
 
 /// Takes a lock that shows that this process lives, under whatever pid other processes see it. fork
 /// does not pass the lock on, and it ends with the process.

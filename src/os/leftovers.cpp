@@ -56,7 +56,7 @@ bool parse(std::string_view line, entry &to) {
 /// Holds the list in memory, under its lock; save() writes it back.
 class open_list {
  public:
-  explicit open_list(const std::string &path) : m_file(open_file(path)) {
+  explicit open_list(const std::string &path) : m_file(open_shared(path)) {
     if (m_file < 0)
       return;
     if (!is_ours() || !lock()) {
@@ -92,9 +92,6 @@ class open_list {
   std::uint64_t swept = 0; // when strays were last looked for; 0: never
 
  private:
-  static int open_file(const std::string &path) noexcept {
-    return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  }
   [[nodiscard]] bool is_ours() const noexcept {
     struct stat s{};
     // A private file of this user. One with a second name is refused: another user may have made a

@@ -257,8 +257,7 @@ std::optional<std::string> write_history(const std::string &path, const finding 
            " bytes; give site and knobs shorter names";
   make_folders(path);
   const std::string lock_path = path + ".lock";
-  const open_file lock(
-      open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  const open_file lock(open_shared(lock_path));
   if (lock.number < 0)
     return cannot("locked", lock_path);
   const std::uint64_t until = now_ns() + patience_ns;
@@ -286,8 +285,7 @@ std::optional<std::string> write_history(const std::string &path, const finding 
     text += line_of(one) + '\n';
   const std::string fresh_path = path + "." + std::to_string(getpid());
   unlink(fresh_path.c_str()); // of a process that was killed
-  const open_file fresh(
-      open(fresh_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const open_file fresh(open_new(fresh_path, O_WRONLY));
   if (fresh.number < 0)
     return cannot("written", fresh_path);
   if (!write_all(fresh.number, text) || fsync(fresh.number) != 0 ||

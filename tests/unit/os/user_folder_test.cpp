@@ -158,4 +158,27 @@ TEST_F(own_user_folder, has_new_files_that_follow_no_link_and_replace_nothing) {
   EXPECT_FALSE(fs::exists(aim));
 }
 
+TEST_F(own_user_folder, has_shared_files_that_are_made_once_and_follow_no_link) {
+  const std::string file = top + "/list", aim = top + "/aim";
+  const mode_t mask = umask(0);
+  const int made = weft::rt::open_shared(file);
+  umask(mask);
+  ASSERT_GE(made, 0);
+  EXPECT_EQ(mode_of(file), 0600u);
+  const int again = weft::rt::open_shared(file);
+  struct stat first{}, second{};
+  ASSERT_EQ(fstat(made, &first), 0);
+  ASSERT_EQ(fstat(again, &second), 0);
+  EXPECT_EQ(first.st_ino, second.st_ino);
+  close(made);
+  close(again);
+  fs::remove(file);
+  ASSERT_EQ(symlink(aim.c_str(), file.c_str()), 0);
+  EXPECT_EQ(weft::rt::open_shared(file), -1);
+  EXPECT_EQ(errno, ELOOP);
+  EXPECT_FALSE(fs::exists(aim));
+  EXPECT_EQ(weft::rt::open_shared(top + "/none/list"), -1);
+  EXPECT_EQ(errno, ENOENT);
+}
+
 } // namespace
