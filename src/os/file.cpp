@@ -3,8 +3,10 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weft::inline v0 {
@@ -17,6 +19,25 @@ struct flock whole_file() noexcept {
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   return whole;
+}
+
+/// Returns whether the system makes a file of that name, a link, for a file that is open.
+bool is_of_open_file(std::string_view path) noexcept {
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"})
+    if (path.starts_with(folder) && parse_unsigned(path.substr(folder.size())))
+      return true;
+  return path == "/dev/stdout" || path == "/dev/stderr";
+}
+
+/// Says why nothing is written into a file that is there; null: it is.
+const char *fault_of_output(const struct stat &there) noexcept {
+  if (S_ISLNK(there.st_mode))
+    return "it is a link";
+  if (there.st_uid != geteuid() && there.st_uid != 0)
+    return "it belongs to another user";
+  if (S_ISREG(there.st_mode) && there.st_nlink != 1)
+    return "it has a second name";
+  return nullptr;
 }
 
 } // namespace
@@ -64,6 +85,34 @@ int open_shared(const std::string &path) noexcept {
     if (made >= 0 || errno != EEXIST) // else another program was faster
       return made;
   }
+}
+
+int open_output(const std::string &path, std::string &trouble) {
+  const auto refuse = [&](int file, const char *why) {
+    trouble = why;
+    if (file >= 0)
+      close(file);
+    return -1;
+  };
+  if (is_of_open_file(path)) {
+    const int file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    return file >= 0 ? file : refuse(file, std::strerror(errno));
+  }
+  struct stat there{};
+  if (lstat(path.c_str(), &there) != 0) {
+    const int file = errno == ENOENT ? open_new(path, O_WRONLY) : -1;
+    return file >= 0 ? file : refuse(file, std::strerror(errno));
+  }
+  if (const char *const why = fault_of_output(there)) // before open(), which waits at a pipe
+    return refuse(-1, why);
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0 || fstat(file, &there) != 0)
+    return refuse(file, std::strerror(errno));
+  if (const char *const why = fault_of_output(there)) // it may be another one by now
+    return refuse(file, why);
+  if (S_ISREG(there.st_mode) && ftruncate(file, 0) != 0)
+    return refuse(file, std::strerror(errno));
+  return file;
 }
 
 bool lock_for_life(int file) noexcept {

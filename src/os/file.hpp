@@ -24,6 +24,11 @@ std::optional<std::string> read_all(int file, std::size_t most = k_longest_file)
 /// Opens a file that several programs of this user read and write, or creates it in that way.
 /// Follows no link. Returns -1 with errno set where it cannot.
 [[nodiscard]] int open_shared(const std::string &path) noexcept;
+/// Opens the file that a setting names for output, and empties it; creates it in that way if there
+/// is none. A link is not followed, but for the system's to files that are open (/dev/stdout,
+/// /dev/stderr, /dev/fd/N, /proc/self/fd/N). What is there has to be the user's or root's, and a
+/// plain file has to have one name. Returns -1, and says why in `trouble`, where it cannot.
+[[nodiscard]] int open_output(const std::string &path, std::string &trouble);
 
 /// Takes a lock that shows that this process lives, under whatever pid other processes see it. fork
 /// does not pass the lock on, and it ends with the process.

@@ -18,7 +18,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <unistd.h>
 #include <utility>
@@ -66,11 +65,12 @@ class printer {
       return;
     if (const auto place = m_path.find("%p"); place != std::string::npos)
       m_path.replace(place, 2, std::to_string(getpid()));
-    m_file = open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    std::string trouble;
+    m_file = open_output(m_path, trouble);
     if (m_file >= 0)
       return;
     warn("counters.file: '%s' cannot be written (%s); the counters go to standard error",
-         m_path.c_str(), std::strerror(errno));
+         m_path.c_str(), trouble.c_str());
     m_file = 2;
   }
 
@@ -151,9 +151,12 @@ void write_reference(const std::string &path, unsigned workers) {
   const double task_ns = value_of(r, parse_counter_name("/threads/time/average"));
   const std::string text = number_text(std::isnan(task_ns) ? 0 : task_ns) + " " +
                            number_text(static_cast<double>(r.span_ns)) + "\n";
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    warn("counters.reference: '%s' cannot be written: %s", path.c_str(), std::strerror(errno));
+  std::string trouble;
+  const int file = open_output(path, trouble);
+  if (file >= 0 && write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    trouble = std::strerror(errno);
+  if (!trouble.empty())
+    warn("counters.reference: '%s' cannot be written: %s", path.c_str(), trouble.c_str());
   if (file >= 0)
     close(file);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that settings name for output: another user who plants a link or a file there gets nothing, and the program says so.
+// Files that settings name for output: another user who plants a link or a file there gets nothing,
+// and the program says so.
 #include "support/case_process.hpp"
 
 #include <weft/weft.hpp>
@@ -16,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Has a folder in which another user could have made the files first. A case's child finds its files by the settings.
+/// Has a folder in which another user could have made the files first. A case's child finds its
+/// files by the settings.
 class output_file : public testing::Test {
  protected:
   output_file() {
@@ -64,15 +66,19 @@ TEST_F(output_file, is_reached_by_no_link) {
   }
   const auto end = program(counters);
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.printed("counters.file: '" + counters + "' cannot be written (it is a link); ")) << end;
-  EXPECT_TRUE(end.printed("counters.reference: '" + reference + "' cannot be written: it is a link")) << end;
+  EXPECT_TRUE(end.printed("counters.file: '" + counters + "' cannot be written (it is a link); "))
+      << end;
+  EXPECT_TRUE(end.printed("counters.reference: '" + reference +
+                          "' cannot be written: it is a link"))
+      << end;
   EXPECT_TRUE(end.printed("{\"/threads/count/cumulative\":")) << "on standard error: " << end;
   EXPECT_EQ(text_of(aim), "of the user");
 }
 
 TEST_F(output_file, is_made_by_no_link_to_nothing) {
-  if (!test::is_child())
+  if (!test::is_child()) {
     ASSERT_EQ(symlink(aim.c_str(), counters.c_str()), 0);
+  }
   const auto end = program(counters);
   EXPECT_TRUE(end.printed("cannot be written (it is a link); ")) << end;
   EXPECT_FALSE(fs::exists(aim));
@@ -91,12 +97,13 @@ TEST_F(output_file, with_a_second_name_is_not_emptied) {
 TEST_F(output_file, of_another_user_gets_no_data) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can give a file to another user";
-  if (!test::is_child())
+  if (!test::is_child()) {
     for (const std::string &planted : {counters, reference}) {
       write(planted, "");
       ASSERT_EQ(chmod(planted.c_str(), 0666), 0);
       ASSERT_EQ(chown(planted.c_str(), 65534, 65534), 0);
     }
+  }
   const auto end = program(counters);
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(end.printed("cannot be written (it belongs to another user); ")) << end;
