@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package weftrt in processes of its own, beside plain Python."""
 
+import ctypes.util
+import importlib.util
 import os
 import pathlib
 import re
@@ -566,6 +568,111 @@ class Environment(unittest.TestCase):
         self.assertRegex(ended.stderr, r"cannot change .*weftrt\.pth.*virtual environment")
 
 
+class Callbacks(unittest.TestCase):
+    """Libraries of others that give their jobs to Weft by a threads callback, as `weft run` attaches them."""
+
+    CODE = """
+        import ctypes, math, os, threading, weftrt
+        from concurrent.futures import ThreadPoolExecutor
+        def in_threads(run, count):
+            with ThreadPoolExecutor(count) as pool:
+                list(pool.map(run, range(count)))
+        def names():
+            found = []
+            for number in os.listdir("/proc/self/task"):
+                if int(number) != os.getpid():
+                    try:
+                        found.append(open(f"/proc/self/task/{number}/comm").read().strip())
+                    except OSError:  # it has ended
+                        pass
+            return found
+        """
+
+    def ran(self, code, **variables):
+        """Returns what a program has said that runs with Weft; its threads must be Weft's."""
+        ended = run(
+            sys.executable, "-m", "weftrt", "-c",
+            textwrap.dedent(self.CODE) + textwrap.dedent(code)
+            + "\nprint('others:', [name for name in names() if not name.startswith('weft-')])\nprint(weftrt.doctor())\n",
+            WEFT_WORKERS="2", **variables,
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("others: []\n", ended.stdout)
+        return ended.stdout
+
+    def test_fftw_computes_the_same_with_any_number_of_threads(self):
+        libraries = {name: ctypes.util.find_library(name) for name in ("fftw3", "fftw3_threads")}
+        if not all(libraries.values()):
+            self.skipTest("FFTW is not installed (apt-get install libfftw3-double3)")
+        told = run(sys.executable, "-c", "import ctypes, weftrt; weftrt.install(); ctypes.CDLL("
+                   f"{libraries['fftw3_threads']!r}); weftrt.install(); print(weftrt.doctor())").stdout
+        if "FFTW 3.3.9 has one" in told:
+            self.skipTest("this FFTW is older than 3.3.9, and has no threads callback")
+        told = self.ran(
+            f"""
+            fftw = ctypes.CDLL({libraries["fftw3"]!r}, mode=ctypes.RTLD_GLOBAL)
+            threaded = ctypes.CDLL({libraries["fftw3_threads"]!r})
+            fftw.fftw_plan_many_dft.restype = ctypes.c_void_p
+            fftw.fftw_execute.argtypes = fftw.fftw_destroy_plan.argtypes = [ctypes.c_void_p]
+            weftrt.install()  # attaches what ctypes has loaded
+            assert threaded.fftw_init_threads()
+            n, rows = 1024, 64
+            size = (ctypes.c_int * 1)(n)
+            planning = threading.Lock()
+            def transform(count):
+                # Row i is a wave that turns i times: its transform is n at i, and nothing elsewhere.
+                given = (ctypes.c_double * (2 * n * rows))()
+                got = (ctypes.c_double * (2 * n * rows))()
+                with planning:
+                    threaded.fftw_plan_with_nthreads(count)
+                    plan = fftw.fftw_plan_many_dft(1, size, rows, given, None, 1, n, got, None, 1, n, -1, 64)  # FFTW_ESTIMATE
+                assert plan
+                for i in range(rows):
+                    for j in range(n):
+                        angle = 2 * math.pi * (i * j % n) / n
+                        given[2 * (i * n + j)], given[2 * (i * n + j) + 1] = math.cos(angle), math.sin(angle)
+                fftw.fftw_execute(plan)
+                for i in range(rows):
+                    for j in range(n):
+                        real, imaginary = got[2 * (i * n + j)], got[2 * (i * n + j) + 1]
+                        assert abs(real - (n if i == j else 0)) < 1e-9 and abs(imaginary) < 1e-9, (count, i, j)
+                with planning:
+                    fftw.fftw_destroy_plan(plan)
+            counts = (1, 2, 3, 8, 64)
+            for count in counts:
+                transform(count)
+            in_threads(lambda i: transform(counts[i + 2]), 2)
+            """
+        )
+        self.assertRegex(told, r"FFTW +live +.*libfftw3_threads")
+
+    def test_blosc_packs_what_it_unpacks_with_any_number_of_threads(self):
+        found = importlib.util.find_spec("blosc2")
+        libraries = sorted(pathlib.Path(found.origin).parent.glob("lib*/libblosc2.so*")) if found else []
+        if not libraries:
+            self.skipTest("no package blosc2 with its library is installed (pip install blosc2)")
+        told = self.ran(
+            f"""
+            blosc = ctypes.CDLL({str(libraries[0])!r})
+            blosc.blosc2_init()
+            weftrt.install()  # attaches what ctypes has loaded
+            data = b"".join(i.to_bytes(8, "little") for i in range(1 << 19))
+            def pack(count):
+                assert blosc.blosc2_set_nthreads(ctypes.c_int16(count)) > 0
+                packed = ctypes.create_string_buffer(len(data) + 64)
+                size = blosc.blosc2_compress(5, 1, 8, data, len(data), packed, len(packed))
+                assert 0 < size < len(data) // 2, (count, size)
+                whole = ctypes.create_string_buffer(len(data))
+                assert blosc.blosc2_decompress(packed, size, whole, len(data)) == len(data)
+                assert whole.raw == data, count
+            for count in (1, 2, 3, 8, 16):
+                pack(count)
+            in_threads(lambda i: pack(4), 2)
+            """
+        )
+        self.assertRegex(told, r"Blosc2 +live +.*libblosc2\.so")
+
+
 try:
     import numpy
 except ImportError:
@@ -590,6 +697,32 @@ class Numpy(unittest.TestCase):
         code = "import weftrt; weftrt.install()\n" + textwrap.dedent(self.CODE)
         for ended in (python(code), run(sys.executable, "-m", "weftrt", "-c", code)):
             self.assertIn("right", ended.stdout, ended.stderr)
+
+    LIMITS = """
+        import ctypes, os, weftrt
+        weftrt.install()
+        import numpy
+        from weftrt import _loaded
+        copy = ctypes.CDLL(next(path for path in _loaded.objects() if "openblas" in os.path.basename(path)))
+        spellings = [a + "openblas_set_num_threads" + z for a in ("", "scipy_") for z in ("", "64_")]
+        limit = getattr(copy, next(name for name in spellings if hasattr(copy, name)))
+        a = numpy.arange(300 * 300, dtype=float).reshape(300, 300) % 13
+        right = numpy.einsum("ij,jk->ik", a, a)
+        for jobs in (1, 2, 3, 8, 64, 5):
+            limit(jobs)
+            for i in range(5):
+                assert numpy.array_equal(a @ a, right), jobs
+        print("right"); print(weftrt.doctor())
+        """
+
+    def test_products_reach_weft_with_any_limit(self):
+        told = python("import weftrt; weftrt.install(); import numpy; print(weftrt.doctor())").stdout
+        if not re.search(r"BLAS +live .*openblas", told):
+            self.skipTest("NumPy has no OpenBLAS with a threads callback; its wheels and Debian 13 do")
+        for workers in ("1", "2"):
+            ended = python(self.LIMITS, WEFT_WORKERS=workers)
+            self.assertIn("right", ended.stdout, ended.stderr)
+            self.assertRegex(ended.stdout, r"BLAS +live .*openblas")
 
 
 if __name__ == "__main__":
