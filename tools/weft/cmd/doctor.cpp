@@ -26,6 +26,7 @@ const char k_doctor_help[] =
     "\n"
     "Shows which OpenMP runtimes, TBBs and copies of OpenBLAS, FFTW and C-Blosc2 a program would load, or a process has loaded, and what\n"
     "`weft run` does with them. Of an OpenBLAS it shows the version, whether it can give its jobs to Weft, and which variable limits it.\n"
+    "It also names programs and libraries into which an OpenMP or an OpenBLAS is linked, which no library replaces.\n"
     "The program is not run; what it loads while it runs is seen in its process only. Of a process with two it shows which computes.\n"
     "Exit status: 0 when all runtimes are, or would be, Weft's; 1 when one would stay or lacks what the program needs; 2 for a bad command line.\n";
 
@@ -135,6 +136,37 @@ bool report_openblas(const std::vector<openblas_copy> &found,
   return good;
 }
 
+/// Is a runtime that may be linked into a file: it is known by constants that each copy with threads
+/// has.
+struct linked_runtime {
+  const char *name;
+  const char *constants[2];
+  const char *variable; // limits its threads
+};
+constexpr linked_runtime k_linked[] = {
+    {"GCC's OpenMP", {"GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY"}, "OMP_NUM_THREADS"},
+    {"LLVM's OpenMP", {"KMP_FORKJOIN_BARRIER", "KMP_BLOCKTIME"}, "OMP_NUM_THREADS"},
+    {"OpenBLAS", {"OpenBLAS blas_thread_init", "GOTO_NUM_THREADS"}, "OPENBLAS_NUM_THREADS"},
+};
+
+/// Reports on runtimes that are linked into programs and libraries. Returns false if there is one.
+bool report_linked(const std::vector<std::string> &files) {
+  bool none = true;
+  for (const std::string &file : files) {
+    if (is_openmp_runtime(file) || is_ours(file) || same_file(file, "/proc/self/exe") ||
+        !openblas_of({file}).empty())
+      continue;
+    for (const linked_runtime &one : k_linked)
+      if (contains(file, one.constants[0]) && contains(file, one.constants[1])) {
+        none = false;
+        std::printf("%s: %s is linked into it; where its functions are hidden, no library takes its "
+                    "place, and its threads are its own; %s limits it\n",
+                    visible(file).c_str(), one.name, one.variable);
+      }
+  }
+  return none;
+}
+
 /// Returns the environment with which a process was started; nothing where that cannot be read.
 std::vector<key_value> environment_of(long pid) {
   std::vector<key_value> found;
@@ -185,8 +217,9 @@ void report_shares(long pid) try {
 int examine_process(long pid) {
   const int openmp = examine_openmp_of_process(pid);
   report_shares(pid);
-  const bool tbbs = report_tbbs_of_process(pid), blas = report_openblas_of_process(pid);
-  return tbbs && blas ? openmp : k_failed;
+  const bool tbbs = report_tbbs_of_process(pid), blas = report_openblas_of_process(pid),
+             linked = report_linked(mapped_files(pid));
+  return tbbs && blas && linked ? openmp : k_failed;
 }
 
 /// Reports on the TBBs that a program loads or holds. Returns false if one keeps its threads.
@@ -231,6 +264,7 @@ int examine_program(const std::string &name) {
   const bool blas = report_openblas(
       openblas_of(now.files), process_environment(), !blas_library().empty(),
       "it keeps its threads, because this installation has no libweft-blas-loads.so");
+  const bool linked = report_linked(now.files);
   if (openmp_library().empty()) {
     std::printf(
         "this installation of Weft has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n");
@@ -247,7 +281,7 @@ int examine_program(const std::string &name) {
   for (const auto &complaint : with.complaints)
     if (std::find(now.complaints.begin(), now.complaints.end(), complaint) == now.complaints.end())
       std::printf("missing: %s\n", visible(complaint).c_str());
-  return !tbbs || !blas || with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
+  return !tbbs || !blas || !linked || with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
 }
 
 } // namespace

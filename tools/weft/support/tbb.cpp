@@ -26,7 +26,8 @@ namespace {
 
 std::string name_of(const std::string &file) { return file.substr(file.rfind('/') + 1); }
 
-/// Returns whether the bytes of a file contain a text.
+} // namespace
+
 bool contains(const std::string &file, std::string_view text) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
@@ -44,8 +45,6 @@ bool contains(const std::string &file, std::string_view text) {
   close(descriptor);
   return found;
 }
-
-} // namespace
 
 bool is_tbb(const std::string &file) {
   const std::string name = name_of(file);

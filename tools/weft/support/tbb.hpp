@@ -6,6 +6,8 @@
 
 namespace weft_tool {
 
+/// Returns whether the bytes of a file contain a text.
+[[nodiscard]] bool contains(const std::string &file, std::string_view text);
 /// Returns whether a file is a TBB by its name: libtbb.so.12, libtbb-5ed6ca76.so.2; not the
 /// libraries beside it, as libtbbmalloc.
 [[nodiscard]] bool is_tbb(const std::string &file);
