@@ -213,6 +213,7 @@ format:
 lint:
 	tools/check/lint
 	tools/check/homes
+	tools/check/hpx_names
 	tools/check/prose
 	tools/check/words
 	tools/check/parameters

@@ -10,9 +10,48 @@
 #include <hpx/numeric.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <vector>
+
+/// Makes and ends objects in memory that has none; `counted` is how many there are.
+std::atomic<int> counted{0};
+struct object {
+  int number = 5;
+  object() { ++counted; }
+  explicit(false) object(int n) : number(n) { ++counted; }
+  object(const object &other) : number(other.number) { ++counted; }
+  object(object &&other) noexcept : number(other.number) { ++counted; }
+  ~object() { --counted; }
+};
+void memory() {
+  using hpx::execution::par;
+  constexpr std::size_t k_objects = 1000;
+  std::allocator<object> allocator;
+  object *const first = allocator.allocate(2 * k_objects), *const second = first + k_objects;
+  hpx::uninitialized_value_construct(par, first, second);
+  hpx::uninitialized_copy_n(par, first, k_objects, second);
+  CHECK(counted == 2 * k_objects && second[999].number == 5);
+  hpx::destroy(par, first, second);
+  CHECK(counted == k_objects);
+  hpx::uninitialized_move_n(par, second, k_objects, first);
+  hpx::destroy_n(par, second, k_objects);
+  hpx::uninitialized_fill_n(par, second, k_objects, object(7));
+  CHECK(counted == 2 * k_objects && second[1].number == 7 && first[1].number == 5);
+  hpx::destroy_n(par(hpx::execution::task), first, 2 * k_objects).get();
+  CHECK(counted == 0);
+  hpx::uninitialized_default_construct(first, second); // without a policy, in order
+  hpx::uninitialized_default_construct_n(par, second, 10);
+  hpx::destroy(first, second);
+  hpx::uninitialized_value_construct_n(par, first, 10);
+  CHECK(counted == 20);
+  hpx::destroy_n(first, 10);
+  hpx::destroy_n(second, 10);
+  allocator.deallocate(first, 2 * k_objects);
+}
 
 int hpx_main() {
   using hpx::execution::par;
@@ -62,6 +101,20 @@ int hpx_main() {
   group.run([&](int by) { ran = by; }, 3);
   group.wait();
   CHECK(ran == 3);
+  int least = 0, most = 0;
+  unsigned bits = 1;
+  hpx::experimental::for_loop_n(
+      par, 5, 1000, hpx::experimental::reduction_min(least), hpx::experimental::reduction_max(most),
+      hpx::experimental::reduction_bit_xor(bits), [](int i, int &low, int &high, unsigned &own) {
+        low = std::min(low, -i);
+        high = std::max(high, i);
+        own ^= 2u;
+      });
+  CHECK(least == -1004 && most == 1004 && bits == 1);
+  hpx::experimental::for_loop_n(w.begin(), 3, [](auto it) { *it = 8; });
+  CHECK(w[0] == 8 && w[2] == 8 && w[3] == 1);
+  CHECK(hpx::unique_copy(par, w.begin(), w.end(), v.begin()) - v.begin() == 2 && v[1] == 1);
+  memory();
   sum = 0;
   hpx::experimental::for_loop(0, 10, [&](int i) { sum += i; });
   CHECK(sum == 45);

@@ -45,6 +45,14 @@ void futures() {
   task(4);
   CHECK(packaged.get() == 5);
   CHECK(hpx::make_future(3).get() == 3 && hpx::make_future(hpx::make_ready_future(4)).get() == 4);
+  CHECK(hpx::invoke_fused(hpx::mem_fn(&std::string::size),
+                          hpx::forward_as_tuple(std::string("four"))) == 4);
+  static_assert(
+      hpx::tuple_size<decltype(hpx::tuple_cat(hpx::make_tuple(1, 2), hpx::tuple<int>()))>::value ==
+      3);
+  hpx::optional<int> none = hpx::nullopt;
+  hpx::tie(hpx::ignore, none) = hpx::make_tuple(1, 2);
+  CHECK(none == hpx::make_optional(2));
   CHECK(hpx::make_shared_future(hpx::make_ready_future(4)).get() == 4);
 
   std::vector<hpx::future<int>> many;

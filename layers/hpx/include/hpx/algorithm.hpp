@@ -8,6 +8,7 @@
 #include <weft/algorithm.hpp>
 #include <weft/numeric.hpp>
 
+#include <iterator>
 #include <type_traits>
 
 namespace hpx {
@@ -16,6 +17,14 @@ namespace detail {
 template <class P>
 inline constexpr bool is_policy = requires(const std::remove_cvref_t<P> &p) { p.control(); } ||
                                   requires(const std::remove_cvref_t<P> &p) { p.within(); };
+/// Returns what comes `n` behind a number or an iterator.
+template <class First, class Size>
+First behind(First first, Size n) {
+  if constexpr (std::is_integral_v<First>)
+    return static_cast<First>(first + static_cast<First>(n));
+  else
+    return std::next(first, static_cast<typename std::iterator_traits<First>::difference_type>(n));
+}
 } // namespace detail
 
 // Each comes with a policy, which Weft has, and without one: then it runs in order.
@@ -37,6 +46,8 @@ inline constexpr bool is_policy = requires(const std::remove_cvref_t<P> &p) { p.
   HPX_WEFT_ALGORITHM(copy_n)                                                                       \
   HPX_WEFT_ALGORITHM(count)                                                                        \
   HPX_WEFT_ALGORITHM(count_if)                                                                     \
+  HPX_WEFT_ALGORITHM(destroy)                                                                      \
+  HPX_WEFT_ALGORITHM(destroy_n)                                                                    \
   HPX_WEFT_ALGORITHM(equal)                                                                        \
   HPX_WEFT_ALGORITHM(exclusive_scan)                                                               \
   HPX_WEFT_ALGORITHM(fill)                                                                         \
@@ -99,9 +110,17 @@ inline constexpr bool is_policy = requires(const std::remove_cvref_t<P> &p) { p.
   HPX_WEFT_ALGORITHM(transform_inclusive_scan)                                                     \
   HPX_WEFT_ALGORITHM(transform_reduce)                                                             \
   HPX_WEFT_ALGORITHM(uninitialized_copy)                                                           \
+  HPX_WEFT_ALGORITHM(uninitialized_copy_n)                                                         \
+  HPX_WEFT_ALGORITHM(uninitialized_default_construct)                                              \
+  HPX_WEFT_ALGORITHM(uninitialized_default_construct_n)                                            \
   HPX_WEFT_ALGORITHM(uninitialized_fill)                                                           \
+  HPX_WEFT_ALGORITHM(uninitialized_fill_n)                                                         \
   HPX_WEFT_ALGORITHM(uninitialized_move)                                                           \
-  HPX_WEFT_ALGORITHM(unique)
+  HPX_WEFT_ALGORITHM(uninitialized_move_n)                                                         \
+  HPX_WEFT_ALGORITHM(uninitialized_value_construct)                                                \
+  HPX_WEFT_ALGORITHM(uninitialized_value_construct_n)                                              \
+  HPX_WEFT_ALGORITHM(unique)                                                                       \
+  HPX_WEFT_ALGORITHM(unique_copy)
 
 HPX_WEFT_ALGORITHMS
 
@@ -112,9 +131,25 @@ HPX_WEFT_ALGORITHMS
 namespace experimental {
 HPX_WEFT_ALGORITHM(for_loop)
 HPX_WEFT_ALGORITHM(for_loop_strided)
+/// @{ Runs a loop over `n` numbers or iterators from `first` on.
+template <class Policy, class First, class Size, class... Rest>
+  requires detail::is_policy<Policy>
+decltype(auto) for_loop_n(Policy &&policy, First first, Size n, Rest &&...rest) {
+  return weft::for_loop(static_cast<Policy &&>(policy), first, detail::behind(first, n),
+                        static_cast<Rest &&>(rest)...);
+}
+template <class First, class Size, class... Rest>
+  requires(!detail::is_policy<First>)
+decltype(auto) for_loop_n(First first, Size n, Rest &&...rest) {
+  return for_loop_n(weft::execution::seq, first, n, static_cast<Rest &&>(rest)...);
+}
+/// @}
 using weft::induction;
 using weft::reduction_bit_and;
 using weft::reduction_bit_or;
+using weft::reduction_bit_xor;
+using weft::reduction_max;
+using weft::reduction_min;
 using weft::reduction_multiplies;
 using weft::reduction_plus;
 /// Gives each block of a loop its own `into`, which begins as the identity; they are combined by `op`.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <tuple>
+#include <type_traits>
 
 namespace hpx {
 
@@ -11,8 +13,17 @@ using std::bind_front;
 using std::cref;
 using std::function;
 using std::invoke;
+using std::invoke_result;
+using std::is_bind_expression;
+using std::is_placeholder;
+using std::mem_fn;
 using std::ref;
 namespace placeholders = std::placeholders;
+/// Calls `f` with the elements of a tuple.
+template <class F, class Tuple>
+decltype(auto) invoke_fused(F &&f, Tuple &&arguments) {
+  return std::apply(static_cast<F &&>(f), static_cast<Tuple &&>(arguments));
+}
 namespace util {
 using std::bind;
 using std::bind_front;

@@ -31,9 +31,14 @@ using weft::when_any_result;
 using weft::when_some_result;
 template <class... T>
 using tuple = std::tuple<T...>;
+using std::forward_as_tuple;
 using std::get;
+using std::ignore;
 using std::make_tuple;
 using std::tie;
+using std::tuple_cat;
+using std::tuple_element;
+using std::tuple_size;
 
 namespace detail {
 

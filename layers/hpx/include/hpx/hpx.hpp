@@ -9,6 +9,7 @@
 #include <hpx/init.hpp>
 #include <hpx/iostream.hpp>
 #include <hpx/iterator_support.hpp>
+#include <hpx/optional.hpp>
 #include <hpx/performance_counters.hpp>
 #include <hpx/program_options.hpp>
 #include <hpx/runtime.hpp>

@@ -58,7 +58,7 @@ class session {
                                        all->m_line.words.end());
     if (!params.desc_cmdline.options().empty()) { // else the arguments are the program's own
       try {
-        all->m_options = program_options::parse(own, params.desc_cmdline);
+        all->m_options = program_options::detail::parse(own, params.desc_cmdline);
       } catch (const program_options::error &e) {
         std::cerr << "hpx::init: " << e.what() << "\n" << params.desc_cmdline;
         status = -1;

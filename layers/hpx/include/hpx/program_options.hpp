@@ -62,6 +62,7 @@ class value_semantic {
   bool is_required = false;
 };
 
+namespace detail {
 template <class T>
 struct element_of {
   using type = T;
@@ -70,6 +71,7 @@ template <class T>
 struct element_of<std::vector<T>> {
   using type = T;
 };
+} // namespace detail
 
 template <class T>
 class typed_value : public value_semantic {
@@ -102,7 +104,7 @@ class typed_value : public value_semantic {
   typed_value *multitoken() { return this; }
 
   void parse(const std::string &text, const std::string &name, std::any &value) const override {
-    using element = typename element_of<T>::type;
+    using element = typename detail::element_of<T>::type;
     element parsed{};
     if constexpr (std::is_same_v<element, std::string>) {
       parsed = text;
@@ -138,12 +140,14 @@ typed_value<T> *value(T *to = nullptr) {
   return new typed_value<T>(to); // options_description owns it
 }
 
+namespace detail {
 class switch_value : public typed_value<bool> {
  public:
   explicit switch_value(bool *to) : typed_value<bool>(to) { fallback = false; }
   [[nodiscard]] bool takes_text() const override { return false; }
 };
-inline switch_value *bool_switch(bool *to = nullptr) { return new switch_value(to); }
+} // namespace detail
+inline typed_value<bool> *bool_switch(bool *to = nullptr) { return new detail::switch_value(to); }
 
 struct option {
   std::string name; // "long,s"
@@ -219,6 +223,7 @@ options_description_easy_init::operator()(const char *name, const value_semantic
   return *this;
 }
 
+namespace detail {
 /// Reads the options of a command line. Throws error for what it does not know.
 inline variables_map parse(const std::vector<std::string> &words,
                            const options_description &known) {
@@ -264,5 +269,6 @@ inline variables_map parse(const std::vector<std::string> &words,
   }
   return all;
 }
+} // namespace detail
 
 } // namespace hpx::program_options

@@ -5,6 +5,7 @@
 #include <hpx/future.hpp>
 #include <weft/sync.hpp>
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -29,16 +30,17 @@ using weft::recursive_mutex;
 using weft::shared_mutex;
 using weft::timed_mutex;
 using spinlock = weft::spin_mutex;
+using std::cv_status;
 using std::lock_guard;
 using std::scoped_lock;
 using std::shared_lock;
 using std::unique_lock;
 
 /// Lets steps of a sequence run ahead of the slowest by `most` at most.
-template <class Semaphore = void>
-class basic_sliding_semaphore {
+template <class = void>
+class sliding_semaphore_var {
  public:
-  explicit basic_sliding_semaphore(std::int64_t most, std::int64_t lower = 0)
+  explicit sliding_semaphore_var(std::int64_t most, std::int64_t lower = 0)
       : m_most(most), m_lower(lower) {}
   void set_max_difference(std::int64_t most, std::int64_t lower = 0) {
     const std::lock_guard guard(m_lock);
@@ -73,7 +75,7 @@ class basic_sliding_semaphore {
   weft::condition_variable m_changed;
   std::int64_t m_most, m_lower;
 };
-using sliding_semaphore = basic_sliding_semaphore<>;
+using sliding_semaphore = sliding_semaphore_var<>;
 
 namespace lcos::local {
 
@@ -217,22 +219,22 @@ class channel {
 };
 template <class T = void>
 using one_element_channel = channel<T>;
-namespace detail {
-/// Is an end of a channel.
-template <class T>
-class receiving_channel {
+/// Is the end of a channel that values leave.
+template <class T = void>
+class receive_channel {
  public:
-  receiving_channel(channel<T> from) : m_channel(std::move(from)) {}
+  receive_channel(channel<T> from) : m_channel(std::move(from)) {}
   future<T> get() const { return m_channel.get(); }
   T get(launch) const { return m_channel.get().get(); }
 
  private:
   channel<T> m_channel;
 };
-template <class T>
-class sending_channel {
+/// Is the end of a channel that values enter.
+template <class T = void>
+class send_channel {
  public:
-  sending_channel(channel<T> to) : m_channel(std::move(to)) {}
+  send_channel(channel<T> to) : m_channel(std::move(to)) {}
   template <class... Value>
   void set(Value &&...value) const {
     m_channel.set(static_cast<Value &&>(value)...);
@@ -242,11 +244,6 @@ class sending_channel {
  private:
   channel<T> m_channel;
 };
-} // namespace detail
-template <class T = void>
-using receive_channel = detail::receiving_channel<T>;
-template <class T = void>
-using send_channel = detail::sending_channel<T>;
 
 } // namespace lcos::local
 

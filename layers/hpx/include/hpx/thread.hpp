@@ -14,6 +14,8 @@
 
 namespace hpx {
 
+using std::nostopstate;
+using std::nostopstate_t;
 using std::stop_callback;
 using std::stop_source;
 using std::stop_token;
