@@ -12,11 +12,11 @@ class around_main {
  public:
   around_main() : m_line(take_options(own_command_line())) {
     if (!m_line.printed.empty())
-      weft::start(); // counters count from here
+      activate_counters(m_line.printed); // Weft starts, and they count from here on
   }
   around_main(const around_main &) = delete;
   around_main &operator=(const around_main &) = delete;
-  ~around_main() { print_counters(m_line.printed); }
+  ~around_main() { evaluate_active_counters(); }
 
  private:
   command_line m_line;

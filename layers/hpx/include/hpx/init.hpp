@@ -75,6 +75,7 @@ class session {
 
   /// Runs the program and waits for it, and for all tasks that it has spawned.
   int run() {
+    activate_counters(m_line.printed);
     weft::task_group all;
     if (m_params.startup)
       m_params.startup();
@@ -85,7 +86,7 @@ class session {
     all.wait();
     if (m_params.shutdown)
       m_params.shutdown();
-    print_counters(m_line.printed);
+    evaluate_active_counters();
     return status;
   }
 

@@ -6,7 +6,6 @@
 #include <weft/error.hpp>
 #include <weft/runtime.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
@@ -23,16 +22,19 @@ struct command_line {
   bool help = false;
 };
 
-inline void set_workers(const std::string &how_many) {
-  const std::string n = how_many == "all" || how_many == "cores"
-                            ? std::to_string(std::thread::hardware_concurrency())
-                            : how_many;
+inline void configure(const char *setting, const char *value) {
   try {
-    weft::configure("workers", n.c_str());
+    weft::configure(setting, value);
   } catch (const weft::error &e) {
     if (e.code() != weft::errc::already_started) // a second init, or a task before it
       throw;
   }
+}
+inline void set_workers(const std::string &how_many) {
+  const std::string n = how_many == "all" || how_many == "cores"
+                            ? std::to_string(std::thread::hardware_concurrency())
+                            : how_many;
+  configure("workers", n.c_str());
 }
 
 /// Takes one setting "key=value" of hpx::init_params::cfg or of --hpx:ini.
@@ -43,6 +45,13 @@ inline void take_setting(const std::string &setting) {
     key.pop_back();
   if (key == "hpx.os_threads" && equals != std::string::npos)
     set_workers(setting.substr(equals + 1));
+}
+
+/// Takes one name of a counter. What Weft lets the processor count is counted from its start on.
+inline void print_counter(command_line &all, const char *name) {
+  all.printed.emplace_back(name);
+  if (performance_counters::detail::is_of_processor(name))
+    configure("counters.hardware", "true");
 }
 
 /// Takes the options that are HPX's out of the words. Options that have no meaning here are ignored.
@@ -64,7 +73,7 @@ inline command_line take_options(const std::vector<std::string> &words) {
     else if (const char *short_v = i != 0 ? value_of("-t") : nullptr)
       set_workers(short_v);
     else if (const char *name = value_of("--hpx:print-counter"))
-      all.printed.emplace_back(name);
+      print_counter(all, name);
     else if (const char *setting = value_of("--hpx:ini"))
       take_setting(setting);
     else if (word == "--hpx:help" || word == "--help" || word == "-h")
@@ -73,16 +82,6 @@ inline command_line take_options(const std::vector<std::string> &words) {
       all.words.push_back(word);
   }
   return all;
-}
-
-/// Prints counters as HPX does: name, number, seconds, unit of the seconds, value.
-inline void print_counters(const std::vector<std::string> &names) {
-  for (const std::string &name : names) {
-    performance_counters::performance_counter c(name);
-    const auto v = c.get_counter_value(launch::sync);
-    std::printf("%s,1,%f,[s],%lld\n", name.c_str(), static_cast<double>(v.time_) * 1e-9,
-                static_cast<long long>(v.value_));
-  }
 }
 
 /// Returns the command line of this process, for a main() that Weft does not call.
