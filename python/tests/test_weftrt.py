@@ -3,6 +3,7 @@
 
 import ctypes.util
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -692,11 +693,50 @@ class Numpy(unittest.TestCase):
         for t in threads: t.join()
         print("right"); print(weftrt.doctor())
         """
+    # Asks each copy itself what it is.
+    TRUTH = """
+        import ctypes, json, os, re, sys
+        from weftrt import _loaded
+        for path in _loaded.objects():
+            if not re.search(r"openblas[^/]*\\.so", os.path.basename(path)):
+                continue
+            for before, behind in (("", ""), ("", "64_"), ("scipy_", ""), ("scipy_", "64_")):
+                config = getattr(ctypes.CDLL(path), f"{before}openblas_get_config{behind}", None)
+                if config:
+                    config.restype = ctypes.c_char_p
+                    parallel = getattr(ctypes.CDLL(path), f"{before}openblas_get_parallel{behind}")
+                    version = [int(n) for n in re.match(r"OpenBLAS (\\d+)\\.(\\d+)\\.(\\d+)", config().decode()).groups()]
+                    print("copy", json.dumps([path, version, parallel()]))
+        """
 
-    def test_products_are_right_in_many_threads(self):
-        code = "import weftrt; weftrt.install()\n" + textwrap.dedent(self.CODE)
+    def expected(self, version, parallel):
+        """Returns what doctor() has to say of a copy of OpenBLAS."""
+        if parallel == 0:
+            return "idle", "it has one thread"
+        if parallel == 2:
+            return "live", "its threads are those of OpenMP"
+        if version >= [0, 3, 28]:
+            return "live", ""
+        return "own threads", "it has no threads callback that Weft can use (OpenBLAS 0.3.28 has one); OPENBLAS_NUM_THREADS limits it"
+
+    def check(self, ended):
+        self.assertIn("right", ended.stdout, ended.stderr)
+        copies = [json.loads(line[5:]) for line in ended.stdout.splitlines() if line.startswith("copy ")]
+        lines = ended.stdout.splitlines()
+        told = [line for line in lines if line.startswith("BLAS ")]
+        self.assertEqual(len(told), len(copies), ended.stdout)
+        for path, version, parallel in copies:
+            state, advice = self.expected(version, parallel)
+            at = lines.index(f"BLAS    {state:12} {path}")
+            self.assertEqual(lines[at + 1].strip() if lines[at + 1].startswith(" ") else "", advice, ended.stdout)
+        return [version for _, version, parallel in copies if parallel == 1 and version >= [0, 3, 28]]
+
+    def test_products_are_right_in_many_threads_and_doctor_tells_whose_they_are(self):
+        code = "import weftrt; weftrt.install()\n" + textwrap.dedent(self.CODE) + textwrap.dedent(self.TRUTH)
         for ended in (python(code), run(sys.executable, "-m", "weftrt", "-c", code)):
-            self.assertIn("right", ended.stdout, ended.stderr)
+            taken = self.check(ended)
+            if "WEFTRT_TEST_INDEX" in os.environ:  # NumPy's own wheel, whose OpenBLAS takes jobs from outside
+                self.assertEqual(len(taken), 1, ended.stdout)
 
     LIMITS = """
         import ctypes, os, weftrt
