@@ -109,12 +109,13 @@ conformance-tbb-programs: configure
 	layers/tbb/conformance/programs $(BUILD)/bin/weft --page docs/user/tbb.md $(RUN)
 short_form_tbb = '^(conformance_(task_group|parallel_.*|global_control|resumable_tasks|task_arena|graph|combinable|enumerable.*|task_scheduler_observer)|test_(tbb_fork|openmp|task|eh_thread|arena_priorities|global_control))$$'
 
-# The suites of Python packages, from their wheels, on their own threads and by `weft run`, and without RUN training in PyTorch; results go to docs/user/python.md.
+# The suites of Python packages, from their wheels, on their own threads and by `weft run`, and without RUN a fit in the child of a fork, and training in PyTorch; results go to docs/user/python.md.
 conformance-python:
 	@tools/check/prerequisites python
 	$(configure)
 	$(compile) --target weft-tool weft-omp weft-tbb weft-tcm weft-pools weft-blas-loads weft-python-tasks
 	python/conformance/suites $(BUILD)/bin/weft --page docs/user/python.md $(RUN)
+	$(if $(RUN),,python/conformance/forks $(BUILD)/bin/weft --page docs/user/python.md || [ $$? = 77 ])
 	$(if $(RUN),,python/conformance/torch $(BUILD)/bin/weft --all --page docs/user/python.md || [ $$? = 77 ])
 
 # The documents as a site, pages and interface: build/docs/site/index.html. A broken link or an undocumented public name fails.

@@ -500,6 +500,52 @@ class OutOfReach(unittest.TestCase):
         self.assertFalse(_bindings.holds(str(self.folder / "gone"), (b"",)))
 
 
+class Forks(unittest.TestCase):
+    """A team of OpenMP in the parent, a fork, a team in the child: GCC's runtime waits there for threads that the child has not."""
+
+    CODE = """
+        import ctypes, os, select, signal, sys
+        gomp, libc = ctypes.CDLL("libgomp.so.1"), ctypes.CDLL(None)
+        gomp.GOMP_parallel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
+        def team():  # each member posts once
+            posted, count = ctypes.create_string_buffer(64), ctypes.c_int()
+            libc.sem_init(posted, 0, 0)
+            gomp.GOMP_parallel(ctypes.cast(libc.sem_post, ctypes.c_void_p), ctypes.addressof(posted), 2, 0)
+            libc.sem_getvalue(posted, ctypes.byref(count))
+            return str(count.value).encode()
+        assert team() == b"2"
+        inside, outside = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(outside, b"begins ")
+            os.write(outside, team())
+            os._exit(0)
+        os.close(outside)
+        said = b""
+        while True:
+            ready = select.select([inside], [], [], float(sys.argv[1]) if said else None)[0]
+            part = os.read(inside, 100) if ready else b""
+            said += part
+            if not part:
+                break
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+        print(said.decode(), "ended" if ready else "hung", os.waitpid(child, 0)[1])
+        """
+
+    def end_of(self, seconds, *before):
+        return run(sys.executable, *before, "-c", textwrap.dedent(self.CODE), str(seconds)).stdout
+
+    def test_a_team_of_the_child_ends_where_the_runtimes_own_threads_hang(self):
+        self.assertEqual(self.end_of(60, "-m", "weftrt"), "begins 2 ended 0\n")
+        if not ctypes.util.find_library("gomp"):
+            self.skipTest("there is no libgomp to compare with")
+        stock = self.end_of(2)
+        if stock == "begins 2 ended 0\n":
+            self.skipTest("this libgomp has teams in the child of a fork")
+        self.assertEqual(stock, "begins  hung 9\n")
+
+
 class Environment(unittest.TestCase):
     """python -m weftrt enable and disable, in an environment of its own."""
 
