@@ -90,13 +90,16 @@ void require_wait() {
 }
 
 void wait_surely(const event &awaited) noexcept {
-  for (bool may_suspend = true; !awaited.is_set(); sched_yield())
+  bool may_suspend = true;
+  while (!awaited.is_set()) {
     try {
       if (may_suspend)
-        awaited.wait();
+        return awaited.wait();
     } catch (const error &e) {
       may_suspend = e.code() == errc::out_of_resources; // until there is a stack
     }
+    sched_yield();
+  }
 }
 
 std::exception_ptr stopped_sender() noexcept {
