@@ -480,13 +480,28 @@ TEST(coro_kinds, final_and_undeferred_tasks_end_before_the_spawn_returns) {
   EXPECT_EQ(x, 3);
 }
 
+/// Needs more stack than a task has that asks for none.
+[[gnu::noinline]] int use_much_stack(int i) {
+  volatile char much[300 << 10];
+  for (std::size_t at = 0; at < sizeof(much); at += 1024)
+    much[at] = static_cast<char>(i);
+  return much[sizeof(much) - 1024];
+}
+
 TEST(coro_kinds, keep_priority_stack_and_worker_set) {
   auto run = []() -> weft::task<int> {
     for (int i = 0; i < 10; ++i)
       co_await weft::this_task::async_yield();
     co_return 1;
   };
-  EXPECT_EQ(weft::spawn(run, weft::priority(3), weft::stack_bytes(512 << 10)).get(), 1);
+  const auto run_deep = [](int yields) -> weft::task<int> {
+    for (int i = 0; i < yields; ++i) {
+      co_await weft::this_task::async_yield(); // each run has the stack that was asked for
+      EXPECT_EQ(use_much_stack(i), i);
+    }
+    co_return 1;
+  };
+  EXPECT_EQ(weft::spawn(run_deep(10), weft::priority(3), weft::stack_bytes(512 << 10)).get(), 1);
   EXPECT_EQ(weft::spawn(run, weft::priority(-3), weft::label("slow")).get(), 1);
 }
 
