@@ -11,26 +11,12 @@ struct tbb_one_group_rows {
   static constexpr const char *k_name = "tbb-one-group";
   static constexpr bool k_threads = true;
 
-  template <class F>
-  class result {
-   public:
-    explicit result(F f) {
-      group->run([this, f = std::move(f)] { m_value = f(); });
-    }
-    result(const result &) = delete;
-    result &operator=(const result &) = delete;
-    auto get() {
-      group->wait();
-      return m_value;
-    }
-
-   private:
-    std::invoke_result_t<F> m_value{};
+  struct shared_group {
+    static tbb::task_group &get() { return *group; }
   };
-
   template <class F>
-  static result<F> async(F f) {
-    return result<F>(std::move(f));
+  static tbb_call<shared_group, F> async(F f) {
+    return tbb_call<shared_group, F>(std::move(f));
   }
   template <class F>
   static void call(int workers, F f) {

@@ -11,32 +11,40 @@
 
 namespace rows {
 
+/// Is a call in the task_group that `Group` gives, and its result.
+template <class Group, class F>
+class tbb_call {
+ public:
+  explicit tbb_call(F f) {
+    m_group.get().run([this, f = std::move(f)] { m_value = f(); });
+  }
+  tbb_call(const tbb_call &) = delete;
+  tbb_call &operator=(const tbb_call &) = delete;
+  auto get() {
+    m_group.get().wait();
+    return m_value;
+  }
+
+ private:
+  Group m_group;
+  std::invoke_result_t<F> m_value{};
+};
+
 /// Has a group for each call, so that a caller waits for one of several, as with futures.
 struct tbb_rows {
   static constexpr const char *k_name = "tbb";
   static constexpr bool k_threads = true;
 
-  template <class F>
-  class result {
+  class own_group {
    public:
-    explicit result(F f) {
-      m_group.run([this, f = std::move(f)] { m_value = f(); });
-    }
-    result(const result &) = delete;
-    result &operator=(const result &) = delete;
-    auto get() {
-      m_group.wait();
-      return m_value;
-    }
+    tbb::task_group &get() { return m_group; }
 
    private:
     tbb::task_group m_group;
-    std::invoke_result_t<F> m_value{};
   };
-
   template <class F>
-  static result<F> async(F f) {
-    return result<F>(std::move(f));
+  static tbb_call<own_group, F> async(F f) {
+    return tbb_call<own_group, F>(std::move(f));
   }
   template <class F>
   static void call(int workers, F f) {
