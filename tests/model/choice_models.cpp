@@ -64,7 +64,7 @@ struct model_ops {
     if (take_away(c.references, 1))
       c.gone.set(1);
   }
-  static void touch(const choice &c) { expect(c.gone.get() == 0, "who has a share finds the choice"); }
+  static void touch(const choice &c) { expect(c.gone.get() == 0, "a holder of a share finds the choice"); }
 };
 using protocol = choice_protocol<model_ops>;
 
