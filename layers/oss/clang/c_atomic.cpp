@@ -16,22 +16,32 @@ void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &
   const std::string id = std::to_string(next_number());
   const std::string at = "weft_oss_at_" + id, old = "weft_oss_old_" + id,
                     now = "weft_oss_new_" + id, by = "weft_oss_by_" + id;
-  code << "{ _Static_assert(sizeof(" << found.object
-       << ") <= sizeof(long long), \"'#pragma oss atomic' needs an object of at most 8 bytes in "
-          "C\"); _Static_assert(sizeof("
-       << found.object << ") > sizeof(long long) || _Alignof(__typeof__(" << found.object << ")) >= sizeof(" << found.object
-       << "), \"'#pragma oss atomic' needs an object that is aligned to its size in C; use "
-          "'#pragma oss critical'\"); __auto_type " +
-              at + " = &("
+  code << "{ __auto_type " + at + " = &("
        << found.object << "); __typeof__(((void)0, *" + at + ")) "; // without qualifiers
+  // What the processor does not change at once has the lock of <weft/oss/atomic.hpp>. The condition
+  // is a constant, so either way is no code.
+  const std::string locked = "(sizeof(*" + at + ") > sizeof(void *) || _Alignof(__typeof__(*" +
+                             at + ")) < sizeof(*" + at + "))";
+  const std::string lock = "if " + locked + " weft_oss_enter(\"#pragma oss atomic\");";
+  const std::string unlock = "if " + locked + " weft_oss_leave(\"#pragma oss atomic\");";
+  const std::string put = // an assignment to a constant would be a second error
+      "__builtin_memcpy((void *)" + at + ", &" + now + ", sizeof(" + now + "))";
+  const auto load = [&](const std::string &to, const std::string &order) {
+    return "if " + locked + " " + to + " = *" + at + "; else __atomic_load(" + at + ", &" + to +
+           ", " + order + ");";
+  };
+  const auto exchanged = [&](const std::string &failed_order) {
+    return "(" + locked + " ? (" + put + ", 1) : __atomic_compare_exchange(" + at + ", &" + old +
+           ", &" + now + ", 0, " + with + ", " + failed_order + "))";
+  };
   if (found.what == read) {
-    code << now + "; __atomic_load(" + at + ", &" + now + ", " + with + ");" << found.captured
-         << " = " + now + "; }";
+    code << now + "; " + lock + load(now, with) + unlock << found.captured << " = " + now + "; }";
     return;
   }
   if (found.what == write) {
     code << now + " = (" << found.operand
-         << "); __atomic_store(" + at + ", &" + now + ", " + with + "); }";
+         << "); " + lock + "if " + locked + " " + put + "; else __atomic_store(" + at + ", &" +
+                now + ", " + with + ");" + unlock + "}";
     return;
   }
   using which = atomic_statement::value;
@@ -39,16 +49,15 @@ void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &
     // The operand has the type in which it is compared; a null pointer has that of the object.
     const std::string is = "weft_oss_is_" + id, unchanged = with == "3" ? "0" : with == "4" ? "2" : with;
     code << old + "; int " + is + " = 0; const __typeof__(0 ? *" + at + " : (" << found.operand
-         << ")) " + by + " = (" << found.operand << "); __typeof__(*" + at + ") " + now + " = ";
+         << ")) " + by + " = (" << found.operand << "); __typeof__(" + old + ") " + now + " = ";
     if (found.changed.empty())
       code << "(__typeof__(" + old + "))" + by;
     else
       code << "(" << found.changed << ")";
-    code << "; __atomic_load(" + at + ", &" + old + ", " + unchanged + "); while (!" + is + " && " +
+    code << "; " + lock + load(old, unchanged) + "while (!" + is + " && " +
                 (found.operand_first ? by + " " + found.sign + " " + old
                                      : old + " " + found.sign + " " + by) +
-                ") " + is + " = __atomic_compare_exchange(" + at + ", &" + old + ", &" + now +
-                ", 0, " + with + ", " + unchanged + ");";
+                ") " + is + " = " + exchanged(unchanged) + ";" + unlock;
     if (!found.answer.empty())
       code << found.answer << " = " + is + ";";
     if (!found.captured.empty() && found.kept == which::now)
@@ -64,15 +73,14 @@ void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &
     code << "1";
   else
     code << found.operand;
-  code << "); __atomic_load(" + at + ", &" + old + ", 0); do { " + now + " = ";
+  code << "); " + lock + load(old, "0") + "do { " + now + " = ";
   if (found.sign.empty())
     code << by;
   else if (found.operand_first)
     code << by + " " + found.sign + " " + old;
   else
     code << old + " " + found.sign + " " + by;
-  code << "; } while (!__atomic_compare_exchange(" + at + ", &" + old + ", &" + now + ", 0, " +
-              with + ", 0));";
+  code << "; } while (!" + exchanged("0") + ");" + unlock;
   if (!found.captured.empty())
     code << found.captured
          << " = " + (found.kept == which::old ? old : now) + ";";

@@ -326,7 +326,6 @@ std::string reference_page() {
       "| `{m[i][j], i=0;n, j=i:n-1}` | several iterators; a later one may use an earlier one |\n"
       "\n## C\n\n"
       "`weft-cc` compiles all of this; `declare reduction` must be outside of functions in C.\n"
-      "`atomic` takes objects of at most 8 bytes.\n"
       "\n## `#pragma omp` of OmpSs-1\n\n"
       "With `--ompss` these are compiled, too; what OmpSs-1 has beside them is refused by name.\n\n"
       "| directive | meaning | clauses |\n| --- | --- | --- |\n";

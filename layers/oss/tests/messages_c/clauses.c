@@ -34,12 +34,6 @@ out:;
   aligned[0] = 1; // error 3: variable 'aligned' has an alignment of 64 bytes, and the copy of a task in C has 16: share it
 #pragma oss task shared(aligned)
   aligned[0] = 1;
-  float _Complex halves = 0;
-#pragma oss atomic // error 9: static assertion failed due to requirement 'sizeof (halves) > sizeof(long long) || _Alignof(_Complex float) >= sizeof (halves)': '#pragma oss atomic' needs an object that is aligned to its size in C; use '#pragma oss critical'
-  halves += 1;
-  long double wide = 0;
-#pragma oss atomic // error 9: static assertion failed due to requirement 'sizeof (wide) <= sizeof(long long)': '#pragma oss atomic' needs an object of at most 8 bytes in C
-  wide += 1;
 #pragma oss lint in(n) // warning 13: '#pragma oss lint' is ignored: it is a note to a checker; the statement behind it runs as it is
   n += 1;
 #pragma oss task in({p[i], i=absent;n}, {p[k], k=n:absent}) // error 30: use of undeclared identifier 'absent' // error 52: use of undeclared identifier 'absent'

@@ -146,8 +146,88 @@ static void comparisons(void) {
   CHECK(f == 2.5f);
 }
 
+// What the processor does not change at once.
+struct pair {
+  float a, b;
+};
+struct triple {
+  long a, b, c;
+};
+static void locked(void) {
+  long double sum = 0, most = 0, last = 0;
+  float _Complex halves = 0;
+  double _Complex wide = 0;
+  struct pair both = {0, 0};
+  struct triple three = {0, 0, 0};
+  int turns = 0;
+  for (int i = 1; i <= 100; ++i) {
+#pragma oss task shared(sum, most, last, halves, wide, both, three, turns)
+    for (int k = 1; k <= 10; ++k) {
+      const struct pair mine = {(float)i, (float)-i};
+      const struct triple here = {i, k, i + k};
+      struct pair seen, before;
+      struct triple found;
+      long double old, now;
+      float _Complex step;
+      __real__ step = 0.5f;
+      __imag__ step = -1;
+#pragma oss atomic
+      sum += 0.5L;
+#pragma oss atomic relaxed
+      halves += step;
+#pragma oss atomic seq_cst
+      wide = wide - step;
+#pragma oss atomic compare acq_rel
+      if (most < i) {
+        most = i;
+      }
+#pragma oss atomic capture
+      old = last++;
+#pragma oss atomic read acquire
+      now = last;
+      CHECK(now > old);
+#pragma oss atomic write release
+      both = mine;
+#pragma oss atomic read
+      seen = both;
+#pragma oss atomic capture
+      {
+        before = both;
+        both = mine;
+      }
+      CHECK(seen.a == -seen.b && seen.a > 0 && before.a == -before.b && before.a > 0);
+#pragma oss atomic capture
+      {
+        found = three;
+        three = here;
+      }
+      CHECK(found.a + found.b == found.c);
+      int turned;
+#pragma oss atomic compare capture
+      {
+        turned = most == 1000;
+        if (turned)
+          most = 0;
+      }
+#pragma oss atomic
+      turns += turned;
+    }
+  }
+#pragma oss taskwait
+  CHECK(sum == 500 && most == 100 && last == 1000 && turns == 0);
+  CHECK(__real__ halves == 500 && __imag__ halves == -1000 && __real__ wide == -500 && __imag__ wide == 1000);
+  volatile long double x = 3;
+  long double v;
+#pragma oss atomic compare
+  x = x < 9 ? 9 : x;
+#pragma oss atomic capture
+  v = x = 10 - x;
+  CHECK(v == 1 && x == 1);
+}
+
 int main(void) {
   races();
+  locked();
   comparisons();
   int count = 0, most = 0, left = 1 << 20, once = 0;
   double sum = 0, product = 1;
