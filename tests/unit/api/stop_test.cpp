@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stop sources in place, and the stop token of a task.
+#include "support/case_process.hpp"
 #include "support/scale.hpp"
 
 #include <weft/future.hpp>
@@ -356,6 +357,41 @@ TEST(stop_token_of_a_task, is_requested_below_any_number_of_tasks_on_a_small_sta
   g.spawn([&cancel] { descend(test::scaled(1'000'000), cancel); });
   g.wait();
   EXPECT_TRUE(innermost.stop_requested());
+}
+
+/// Asks, from within a task of one group far below another group, both of them, before any worker can
+/// make the detour that the first of them asks for.
+void ask_both(bool outer_first) {
+  constexpr int k_calls = 15; // of relays: the 16th makes a detour
+  weft::task_group outer, inner;
+  int calls = 0;
+  std::stop_token token;
+  const auto ask = [&] {
+    token = weft::this_task::stop_token();
+    const std::stop_callback tell(token, [&calls] { ++calls; });
+    (outer_first ? outer : inner).cancel();
+    EXPECT_FALSE(token.stop_requested()) << "the first one makes a detour";
+    (outer_first ? inner : outer).cancel();
+    EXPECT_TRUE(token.stop_requested()) << "the other one needs none";
+    EXPECT_EQ(calls, 1);
+    weft::event later;
+    weft::spawn([&later] { later.set(); }, weft::priority(-1));
+    later.wait(); // the detour is made meanwhile
+    EXPECT_EQ(calls, 1);
+  };
+  const auto begin = [&] { inner.spawn(ask); };
+  outer.spawn([&begin] { descend(k_calls, begin); });
+  outer.wait();
+  inner.wait();
+  EXPECT_TRUE(token.stop_requested());
+}
+
+TEST(stop_token_of_a_task, is_requested_by_a_group_and_a_task_above_at_once) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
+    ask_both(false);
+    ask_both(true);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(stop_token_of_a_task, is_requested_far_below_the_task_of_a_future) {
