@@ -3,6 +3,8 @@
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
+#include <weft/coro.hpp>
+#include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
@@ -96,6 +98,39 @@ TEST(taskwait, is_told_of_children_before_their_worker_begins_one_of_a_group) {
         },
         weft::weak_in(data));
     ASSERT_TRUE(test::eventually([&] { return holder != nullptr && spawned; }));
+    weft::decrease_events(weft::task_ref(holder));
+    EXPECT_TRUE(waited.pass());
+    weft::taskwait();
+  }
+}
+
+TEST(taskwait, is_told_of_children_before_their_worker_goes_on_with_a_coroutine_of_a_group) {
+  for (int i = 0; i != 10; ++i) {
+    int data = 0;
+    test::gate waited;
+    weft::event go_on;
+    std::atomic<weft::detail::task *> holder{nullptr};
+    std::atomic<bool> begun{false}, spawned{false};
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); },
+                weft::out(data));
+    weft::spawn(
+        [&] {
+          weft::task_group group;
+          const auto waits = [&]() -> weft::task<void> {
+            begun = true;
+            co_await go_on.async_wait();
+            spin_until_open(waited);
+          };
+          const auto member = group.spawn(waits, weft::tracked); // a handle
+          weft::spawn([&] { go_on.set(); }, weft::in(data)); // its worker has the coroutine next
+          spawned = true;
+          weft::taskwait();
+          waited.open();
+          group.wait();
+          static_cast<void>(member);
+        },
+        weft::weak_in(data));
+    ASSERT_TRUE(test::eventually([&] { return holder != nullptr && begun && spawned; }));
     weft::decrease_events(weft::task_ref(holder));
     EXPECT_TRUE(waited.pass());
     weft::taskwait();
