@@ -7,6 +7,8 @@
 #include "task/wait/claim_word.hpp"
 #include "task/wait/coroutine.hpp"
 #include "task/wait/hold.hpp"
+#include "task/wait/run_in_place.hpp"
+#include "ult/stack_switch.hpp"
 #include "worker/functions.hpp"
 #include "worker/hooks.hpp"
 #include "worker/runtime.hpp"
@@ -34,6 +36,12 @@ live_tasks::live_tasks(runtime &rt, walked when, const std::vector<task *> &exte
 
 void live_tasks::find_roots(runtime &rt) {
   for_each_suspended([](frame &f, void *self) { static_cast<live_tasks *>(self)->meet(f); }, this);
+  for_each_root(
+      [](const stack_root &of_stack, void *self) {
+        for (const run_in_place *run = of_stack.runs; run; run = run->below)
+          static_cast<live_tasks *>(self)->meet(*run);
+      },
+      this);
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (worker *w = rt.slots[i].load(std::memory_order_acquire);
         w && w->suspended) // O1: pairs with make_worker
@@ -107,6 +115,16 @@ void live_tasks::meet(frame &suspended) {
     meet_awaited(*const_cast<task *>(static_cast<const task *>(suspended.why.target)));
 }
 
+void live_tasks::meet(const run_in_place &run) {
+  m_waiting_in_place.insert(run.waiter);
+  meet(*run.waiter);
+  runnable *const on_top = run.waiter->next;
+  if (!on_top || on_top->base() != runnable::kind::task) // its body is over: what it owned is destroyed
+    return;
+  m_in_place.emplace(static_cast<task *>(on_top), run.waiter);
+  meet(static_cast<task &>(*on_top));
+}
+
 /// Meets all tasks that can be reached from a live task.
 void live_tasks::follow(task &t) {
   if (t.parent)
@@ -159,7 +177,7 @@ void live_tasks::meet_awaited(task &t) {
 
 /// Meets what a coroutine waits for, and what a task waits for before it begins.
 void live_tasks::find_awaited(task &t) {
-  if (t.has(detail::k_implicit) || is_state(t) || is_external(t) || with_frame.count(&t))
+  if (t.has(detail::k_implicit) || is_state(t) || is_external(t) || with_frame.count(&t) || waits_in_place(t))
     return;
   const task_extra *const extra = peek_extra(t);
   if (const detail::coro_root *root = extra ? extra->coroutine : nullptr) {

@@ -18,6 +18,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 class runtime;
+struct run_in_place;
 
 /// Returns the regions that a task and its children touch; null if there are none.
 inline region_scope *regions_of(const task &t) noexcept {
@@ -62,11 +63,20 @@ class live_tasks {
   std::unordered_map<const task *, std::vector<task *>> awaited;
   std::set<const task *> held; // by what is not known
 
+  /// Returns the task below this one on the same stack if that waits for it, and else its parent.
+  [[nodiscard]] task *below(const task &t) const {
+    const auto waiter = m_in_place.find(&t);
+    return waiter == m_in_place.end() ? t.parent : waiter->second;
+  }
+  /// Says whether the task runs in place another one that it waits for, and that is not its child.
+  [[nodiscard]] bool waits_in_place(const task &t) const { return m_waiting_in_place.count(&t) != 0; }
+
  private:
   void find_roots(runtime &rt);
   void find_ready(runtime &rt);
   void meet(task &t);
   void meet(frame &suspended);
+  void meet(const run_in_place &run);
   void meet_ready(runnable &item);
   void meet_behind(task &waiting, task &before);
   void meet_awaited(task &t);
@@ -81,6 +91,8 @@ class live_tasks {
   const bool m_sees_waiters; // no deadline takes a waiter away meanwhile
   std::vector<task *> m_todo;
   std::set<const task *> m_combined; // states whose inputs were met
+  std::unordered_map<const task *, task *> m_in_place; // the waiter, by the task that it runs
+  std::set<const task *> m_waiting_in_place;
 };
 
 } // namespace rt

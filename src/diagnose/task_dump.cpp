@@ -451,10 +451,13 @@ class task_dump {
   /// Notes for every task the one suspended descendant, or that there are several.
   void note_descendants() {
     for (task *t : m_all.with_frame)
-      for (task *above = t->parent; above; above = above->parent)
-        if (auto [it, first] = m_frame_below.emplace(above, t);
+      for (task *on_top = t, *above = m_all.below(*t); above; above = m_all.below(*above)) {
+        if (auto [it, first] = m_frame_below.emplace(above, on_top);
             !first && !std::exchange(it->second, nullptr))
           break; // tasks further up have several, too
+        if (m_all.waits_in_place(*above))
+          on_top = above;
+      }
   }
 
   static const char *reason_below(const task &t, const task &above) noexcept {
@@ -520,7 +523,7 @@ class task_dump {
   /// Says whether tasks that wait may be on the stack of `t`, below it: their frames run other
   /// tasks.
   [[nodiscard]] bool others_stand_below(const task &t) const {
-    for (const task *above = t.parent; above && above->parent; above = above->parent)
+    for (const task *above = m_all.below(t); above && above->parent; above = m_all.below(*above))
       if (!m_all.with_frame.count(const_cast<task *>(above)) && !represents_no_task(*above) &&
           !has_ended(*above))
         return true;

@@ -27,6 +27,7 @@
 #include "task/run_body.hpp"
 #include "task/wait/claim_word.hpp"
 #include "task/wait/coroutine.hpp"
+#include "task/wait/run_in_place.hpp"
 
 #include <utility>
 
@@ -288,10 +289,24 @@ WEFT_COLD runnable *execute_awaited_among_exceptions(thread_context &here, task 
 }
 
 template <awaited_entry Entry>
-WEFT_INLINE runnable *execute_for_waiter(thread_context &here, task &self) noexcept {
+WEFT_INLINE runnable *execute_awaited_on_frame(thread_context &here, task &self) noexcept {
   if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
     return execute_awaited_among_exceptions<Entry>(here, self);
   return execute_awaited_here<Entry>(here, self);
+}
+
+/// Runs a task on the frame of one that is not its parent, and notes that. The frame is on a pool stack.
+template <awaited_entry Entry>
+WEFT_NOINLINE runnable *execute_for_other(thread_context &here, task &self) noexcept {
+  const run_in_place noted(*root_of(*here.pool_stack), *here.current);
+  return execute_awaited_on_frame<Entry>(here, self);
+}
+
+template <awaited_entry Entry>
+WEFT_INLINE runnable *execute_for_waiter(thread_context &here, task &self) noexcept {
+  if (self.parent != here.current) [[unlikely]]
+    return execute_for_other<Entry>(here, self);
+  return execute_awaited_on_frame<Entry>(here, self);
 }
 
 } // namespace

@@ -12,6 +12,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 struct light_thread;
+struct run_in_place;
 
 /// Holds the data of a pool stack, at its top.
 struct alignas(64) stack_root {
@@ -20,6 +21,7 @@ struct alignas(64) stack_root {
   thread_context *home =
       nullptr; // the thread on whose own stack the caller of this stack's first function is
   light_thread *light = nullptr; // begins on this stack
+  const run_in_place *runs = nullptr; // the newest on it; see task/wait/run_in_place.hpp
 };
 
 inline stack_root *root_of(stack &which) noexcept {
@@ -32,6 +34,9 @@ inline void set_stack(thread_context &e, stack *which, sanitized_stack *sanitize
   e.sanitized = sanitized;
   e.stack_low = which ? static_cast<const char *>(which->low) : e.thread_stack_low;
 }
+
+/// Calls `f` for the data of each pool stack that has ever been used. Nothing may run meanwhile.
+void for_each_root(void (*f)(const stack_root &, void *), void *context);
 
 /// Does what the stack that was left asked for. It is the first call on a stack to which a thread
 /// has switched.

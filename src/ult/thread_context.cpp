@@ -303,15 +303,23 @@ void make_ready(frame &suspended) {
   }
 }
 
-void for_each_suspended(void (*f)(frame &, void *), void *context) {
-  struct call {
-    void (*f)(frame &, void *);
-    void *context;
-  } both{f, context};
+void for_each_root(void (*f)(const stack_root &, void *), void *context) {
+  std::pair both(f, context);
   for_each_stack(
       [](stack &which, void *p) {
-        if (frame *there = root_of(which)->suspended)
-          static_cast<call *>(p)->f(*there, static_cast<call *>(p)->context);
+        const auto &[call, passed] = *static_cast<decltype(both) *>(p);
+        call(*root_of(which), passed);
+      },
+      &both);
+}
+
+void for_each_suspended(void (*f)(frame &, void *), void *context) {
+  std::pair both(f, context);
+  for_each_root(
+      [](const stack_root &root, void *p) {
+        const auto &[call, passed] = *static_cast<decltype(both) *>(p);
+        if (root.suspended)
+          call(*root.suspended, passed);
       },
       &both);
 }

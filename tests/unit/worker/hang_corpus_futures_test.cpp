@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -18,6 +19,7 @@
 
 namespace {
 
+using namespace std::chrono_literals;
 using test::must;
 using test::sick;
 using test::sick_program;
@@ -142,6 +144,33 @@ void result_of_a_task_that_is_blocked() {
       weft::make_ready_future(1).then([](int) { return std::move(inner); }, weft::label("outer"));
   weft::spawn([&outer] { outer.wait(); }, weft::label("asker"));
   weft::taskwait();
+}
+
+/// Each of the first two runs in place the next one, which is not its child; the third has a child,
+/// and that waits on the same stack.
+void waits_on_one_stack() {
+  static weft::shared_future<int> third, second;
+  third = weft::future<int>(weft::spawn(
+      [] {
+        weft::spawn([] { the_promise().get_future().wait(); }, weft::label("child of the third"));
+        return weft::taskwait(), 1;
+      },
+      weft::label("third")));
+  second = weft::future<int>(weft::spawn([] { return third.get() + 1; }, weft::label("second")));
+  weft::spawn([] { return second.get() + 1; }, weft::label("first")).wait();
+}
+
+/// The waiter below has a lock; the task on top of it has not.
+void lock_of_the_waiter_below() {
+  static weft::mutex m;
+  static weft::shared_future<int> on_top;
+  on_top = weft::future<int>(weft::spawn(
+      [] {
+        weft::spawn([] { m.lock(); }, weft::label("other"));
+        return the_promise().get_future().get();
+      },
+      weft::label("on top")));
+  weft::spawn([] { return m.lock(), on_top.get(); }, weft::label("below")).wait();
 }
 
 template <class Mutex>
@@ -403,6 +432,20 @@ const sick_program k_sick_futures[] = {
      &result_of_a_task_that_is_blocked,
      {"task 'asker' waits for the end of task 'outer'",
       "task 'outer' has the result of task 'inner'", "task 'inner' is blocked"}},
+    {"waits_on_one_stack",
+     why::nobody_left,
+     &waits_on_one_stack,
+     {"task 'first' waits for the end of task 'second'",
+      "task 'second' waits for the end of task 'third'",
+      "task 'third' waits for its child task 'child of the third'",
+      "task 'child of the third' waits for promise 0x"},
+     {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}},
+    {"a_lock_of_the_waiter_below",
+     why::nobody_left,
+     &lock_of_the_waiter_below,
+     {"task 'other' waits for mutex", "is held on the stack of task 'on top'",
+      "task 'on top' waits for promise 0x", "task 'below' waits for the end of task 'on top'"},
+     {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}},
     {"a_coroutine_awaits_a_promise",
      why::nobody_left,
      &coroutine_awaits_a_promise,

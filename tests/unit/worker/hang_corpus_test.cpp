@@ -218,11 +218,10 @@ void groups_in_a_circle() {
     g.wait();
     return 0;
   };
-  // A stack of its own: neither runs on top of the other, where the report would not find it.
-  first = weft::spawn([=] { return waits_in_a_group(second, "of the first"); },
-                      weft::label("first"), weft::stack_bytes(1 << 20));
   second = weft::spawn([=] { return waits_in_a_group(first, "of the second"); },
-                       weft::label("second"), weft::stack_bytes(1 << 20));
+                       weft::label("second"));
+  first =
+      weft::spawn([=] { return waits_in_a_group(second, "of the first"); }, weft::label("first"));
   go.open();
   weft::taskwait();
 }
@@ -274,7 +273,7 @@ void child_of_a_weak_task() {
       [] {
         return weft::spawn([] { ++x; }, weft::label("child"), weft::inout(x)), weft::taskwait(), 0;
       },
-      weft::label("outer"), weft::weak_inout(x), weft::stack_bytes(1 << 20)); // as above
+      weft::label("outer"), weft::weak_inout(x));
   go.open();
   weft::taskwait();
 }
@@ -392,6 +391,14 @@ const sick_program k_sick[] = {
      &groups_in_a_circle,
      {"task 'of the first' waits for the end of task 'second'",
       "task 'of the second' waits for the end of task 'first'"}},
+    {"groups_that_wait_for_each_other_on_one_stack",
+     why::circle,
+     &groups_in_a_circle,
+     {"task 'first' waits in its group for task 'of the first'",
+      "task 'of the first' waits for the end of task 'second'",
+      "task 'second' waits in its group for task 'of the second'",
+      "task 'of the second' waits for the end of task 'first'"},
+     {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}},
     {"a_region_and_its_heir",
      why::circle,
      &region_and_its_heir,
@@ -416,6 +423,12 @@ const sick_program k_sick[] = {
      &child_of_a_weak_task,
      {"task 'first' waits for the end of task 'outer'", "task 'outer' ",
       "task 'child' waits, with inout(0x"}},
+    {"a_child_of_a_weak_task_on_one_stack",
+     why::circle,
+     &child_of_a_weak_task,
+     {"task 'first' waits for the end of task 'outer'",
+      "task 'outer' waits for its child task 'child'", "task 'child' waits, with inout(0x"},
+     {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}},
     {"a_branch_of_a_join",
      why::circle,
      &branch_of_a_join,
