@@ -36,6 +36,13 @@ class scheduler;
 /// @cond
 namespace detail {
 
+/// Says of an environment that its stop token is never requested.
+template <class Env>
+concept unstoppable = requires {
+  requires !std::remove_cvref_t<decltype(p2300::get_stop_token(
+      std::declval<const Env &>()))>::stop_possible();
+};
+
 template <class Receiver>
 bool is_stopped(const Receiver &receiver) noexcept {
   return p2300::get_stop_token(p2300::get_env(receiver)).stop_requested();
@@ -56,16 +63,14 @@ struct schedule_state : call_record {
   explicit schedule_state(Receiver receiver) noexcept
       : call_record(&run), to(std::move(receiver)) {}
   schedule_state(schedule_state &&) = delete;
-  void start() noexcept {
-    if (std::exception_ptr error = try_post(*this))
-      fail(std::move(to), std::move(error));
-  }
+  void start() noexcept { post(*this); } // what it throws ends the program, and is its message
   static void run(call_record *self) noexcept {
     auto &mine = *static_cast<schedule_state *>(self);
-    if (is_stopped(mine.to))
-      p2300::set_stopped(std::move(mine.to));
-    else
-      p2300::set_value(std::move(mine.to));
+    if constexpr (!unstoppable<decltype(p2300::get_env(mine.to))>) {
+      if (is_stopped(mine.to))
+        return p2300::set_stopped(std::move(mine.to));
+    }
+    p2300::set_value(std::move(mine.to));
   }
   Receiver to;
 };
@@ -73,7 +78,7 @@ struct schedule_state : call_record {
 /// Says of a sender that it completes on Weft.
 struct scheduler_attributes {
   template <class Tag>
-    requires(!std::same_as<Tag, p2300::set_error_t>) // a schedule fails where it was started
+    requires(!std::same_as<Tag, p2300::set_error_t>) // a schedule sends no error
   [[nodiscard]] scheduler query(p2300::get_completion_scheduler_t<Tag>) const noexcept;
   template <class Tag>
     requires(!std::same_as<Tag, p2300::set_error_t>)
@@ -90,9 +95,13 @@ struct scheduler_attributes {
 
 struct schedule_sender {
   using sender_concept = WEFT_P2300_TAG(sender);
-  using completion_signatures =
-      p2300::completion_signatures<p2300::set_value_t(), p2300::set_error_t(std::exception_ptr),
-                                   p2300::set_stopped_t()>;
+  template <class Self, class... Env>
+  static consteval auto get_completion_signatures() {
+    if constexpr (sizeof...(Env) != 0 && (unstoppable<Env> && ...))
+      return p2300::completion_signatures<p2300::set_value_t()>{};
+    else
+      return p2300::completion_signatures<p2300::set_value_t(), p2300::set_stopped_t()>{};
+  }
   template <class Receiver>
   [[nodiscard]] schedule_state<Receiver> connect(Receiver receiver) const noexcept {
     return schedule_state<Receiver>(std::move(receiver));
@@ -108,8 +117,12 @@ struct schedule_sender {
 /// workers that have nothing else to do. One that runs in a task that is cancelled meanwhile leaves calls out and is
 /// stopped; so is one whose function throws errc::cancelled.
 ///
-/// Cost. schedule() and what follows allocate nothing: the record of the work is in the operation state. start() does
-/// not throw; if Weft cannot start, the operation ends with set_error.
+/// schedule() sends no error, and is stopped only by a token that can be requested. So the library's `task` and
+/// `task_scheduler` take this scheduler.
+///
+/// Cost. schedule() and what follows allocate nothing: the record of the work is in the operation state.
+/// Errors. The program ends, with the reason, where an operation starts Weft and cannot, or begins after shutdown();
+/// weft::start() reports the first by an exception.
 /// Threads. Any.
 /// Source. ISO C++26, [exec.sched].
 class scheduler {

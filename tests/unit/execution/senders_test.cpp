@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft/execution.hpp, with a library of ours in the place of the program's.
 #include "p2300_fake.hpp"
+#include "support/death_test.hpp"
 #include "support/gate.hpp"
 
 #include <weft/execution.hpp>
@@ -24,10 +25,24 @@ static_assert(std::is_empty_v<weft::scheduler>);
 static_assert(std::is_same_v<decltype(ex::get_completion_scheduler_t<ex::set_value_t>()(
                                  ex::get_env(weft::get_scheduler().schedule()))),
                              weft::scheduler>);
-// What is asked for the scheduler of an error is not Weft's: an operation that cannot start fails where
-// it was started.
+// What is asked for the scheduler of an error is not Weft's: a schedule sends none.
 static_assert(!std::is_invocable_v<ex::get_completion_scheduler_t<ex::set_error_t>,
                                    weft::detail::scheduler_attributes>);
+
+// A library's task, and what turns schedulers into one type, take a scheduler that cannot fail.
+struct stoppable_env {
+  weft::inplace_stop_token query(ex::get_stop_token_t) const noexcept { return {}; }
+};
+template <class... Env>
+using ends_of_schedule = ex::completion_signatures_of_t<weft::detail::schedule_sender, Env...>;
+static_assert(
+    std::is_same_v<ends_of_schedule<ex::empty_env>, ex::completion_signatures<ex::set_value_t()>>);
+static_assert(std::is_same_v<ends_of_schedule<weft::detail::waiter_env>,
+                             ex::completion_signatures<ex::set_value_t()>>);
+static_assert(std::is_same_v<ends_of_schedule<stoppable_env>,
+                             ex::completion_signatures<ex::set_value_t(), ex::set_stopped_t()>>);
+static_assert(std::is_same_v<ends_of_schedule<>,
+                             ex::completion_signatures<ex::set_value_t(), ex::set_stopped_t()>>);
 
 TEST(sender_scheduler, completes_on_a_worker) {
   EXPECT_EQ(weft::get_scheduler(), weft::scheduler());
@@ -84,6 +99,31 @@ TEST(sender_scheduler, is_stopped_if_that_was_requested_before) {
   ex::start(stops);
   m.done.wait();
   EXPECT_EQ(m.how, "stopped");
+}
+
+TEST(sender_scheduler, takes_a_receiver_that_is_told_of_a_value_alone) {
+  struct plain {
+    void set_value() noexcept { done->set(); }
+    [[nodiscard]] ex::empty_env get_env() const noexcept { return {}; }
+    weft::event *done;
+  };
+  weft::event done;
+  auto operation = ex::connect(weft::get_scheduler().schedule(), plain{&done});
+  ex::start(operation);
+  done.wait();
+}
+
+TEST(sender_scheduler_death, ends_a_program_that_schedules_after_shutdown) {
+  test::use_a_process_for_each_death();
+  EXPECT_DEATH(
+      {
+        weft::start();
+        weft::shutdown();
+        receiver::note n;
+        auto operation = ex::connect(weft::get_scheduler().schedule(), receiver{&n});
+        ex::start(operation);
+      },
+      "after shutdown");
 }
 
 // ---- sync_wait
