@@ -79,7 +79,8 @@ void taskyield() {
     return os_yield();
   poll_services(poll_point::scheduling_point);
   runnable *other = take_ready(w);
-  if (!other && !w.own_frame.full()) // the thread's own stack is in no queue
+  // A branch of the caller's that no worker has taken is ready, too: suspend() puts it into a queue.
+  if (!other && !w.own_frame.full() && w.joins.empty()) // the thread's own stack is in no queue
     return w.is_carried ? yield_carried() : void();
   // The task that was found goes first: the worker runs it next.
   w.handoff = other;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <memory>
 #include <mutex>
@@ -116,6 +117,27 @@ TEST(taskloop, goes_on_while_iterations_wait) {
         test::eventually([&] { return inside >= 7 || together > 0; }, std::chrono::seconds(10));
   });
   EXPECT_EQ(together, 9);
+}
+
+/// So it is where they ask with taskyield(), which lets the rest of the loop run.
+TEST(taskloop, goes_on_while_iterations_yield) {
+  const auto yielding_together = [](const auto &...clauses) {
+    std::atomic<int> inside{0}, together{0};
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    weft::taskloop(
+        weft::range(9),
+        [&](int) {
+          ++inside;
+          while (inside < 7 && std::chrono::steady_clock::now() < end)
+            weft::taskyield();
+          together += inside >= 7;
+        },
+        clauses...);
+    weft::taskwait();
+    return together.load();
+  };
+  EXPECT_EQ(yielding_together(), 9);
+  EXPECT_EQ(yielding_together(weft::label("part"), weft::nogroup), 9);
 }
 
 TEST(taskloop, refuses_a_grain_and_a_number_of_zero) {
