@@ -13,6 +13,31 @@ inline constexpr bool is_taskloop_clause =
     is_loop_clause<Clause> || is_access<Clause> || is_list<Clause> || is_region<Clause> ||
     is_region_list<Clause> || (is_option<Clause> && !std::is_same_v<Clause, tracked_clause>);
 
+/// Says whether a clause leaves open into how many tasks a loop is cut: one task keeps it as well.
+template <class Clause>
+inline constexpr bool suits_one_task =
+    std::is_same_v<Clause, label> || std::is_same_v<Clause, priority> ||
+    std::is_same_v<Clause, cost> || std::is_same_v<Clause, nogroup_clause> ||
+    std::is_same_v<Clause, in_group>;
+
+/// Spawns the one task of a taskloop, whose blocks choose their sizes.
+template <class Index, class F, class... Clauses>
+void spawn_as_one(const range<Index> &space, F &&f, loop_options options,
+                  const Clauses &...clauses) {
+  options.participants = taskloop_participants();
+  if constexpr (loop_waits<Clauses...>) {
+    using call = borrowed_call<std::remove_reference_t<F>>;
+    spawn_loop<Clauses...>(nullptr, taskfor_body<call, Index>{call{&f}, space, options},
+                           spawn_clause(clauses)...);
+  } else {
+    using closure = std::decay_t<F>;
+    spawn_loop<Clauses...>(
+        options.group,
+        taskfor_body<closure, Index>{closure(static_cast<F &&>(f)), space, options},
+        spawn_clause(clauses)...);
+  }
+}
+
 template <class Accesses, class Index>
 struct accesses_of_chunk {
   const Accesses *f;
@@ -78,11 +103,12 @@ void spawn_chunks(task_group *group, const Body &body, const range<Index> &space
 ///
 /// `f` takes an index, or a chunk, which is a weft::range. The tasks share `f`, so several of them
 /// call it at once. Clauses:
-/// - one of grain_size and num_tasks (default: 8 tasks per worker; without any clause the loop is
-///   one task, whose chunks choose their sizes as those of taskfor do);
+/// - one of grain_size and num_tasks (default: 8 tasks per worker; without accesses, and with no other
+///   clauses than label, priority, cost, nogroup and in_group, the loop is one task, whose chunks choose
+///   their sizes as those of taskfor do);
 /// - chunk_accesses(g), where g(chunk) returns the accesses of the chunk's task;
 /// - accesses of every chunk (also of regions, and lists), label, priority, final, if_, wait,
-///   stack_bytes, onready for each task;
+///   stack_bytes, onready for each task, label, priority and cost for the one;
 /// - nogroup or in_group.
 ///
 /// The first exception that `f` throws skips the tasks that have not begun, and the loop rethrows
@@ -109,13 +135,10 @@ void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
   constexpr int elsewhere =
       detail::count_of<nogroup_clause, Clauses...> + detail::count_of<in_group, Clauses...>;
   static_assert(elsewhere <= 1, "weft::taskloop takes one of nogroup and in_group");
-  detail::loop_options options = detail::loop_options_of(clauses...);
-  if constexpr (sizeof...(Clauses) == 0) {
-    if (space.empty())
-      return;
-    options.participants = detail::taskloop_participants();
-    detail::spawn_loop<>(nullptr, detail::taskfor_body<detail::borrowed_call<closure>, Index>{
-                                      detail::borrowed_call<closure>{&f}, space, options});
+  const detail::loop_options options = detail::loop_options_of(clauses...);
+  if constexpr ((detail::suits_one_task<Clauses> && ...)) {
+    if (!space.empty())
+      detail::spawn_as_one(space, static_cast<F &&>(f), options, clauses...);
     return;
   }
   const detail::loop_plan plan = detail::plan_chunks(space.size(), options);

@@ -35,7 +35,7 @@ enum weft_loop_flag {
 typedef struct weft_loop_options {
   size_t size; // sizeof(weft_loop_options)
   uint64_t grain_size; // iterations per chunk, the last may have fewer; 0: see num_tasks
-  uint64_t num_tasks; // number of tasks; 0: by grain_size, or 8 per worker
+  uint64_t num_tasks; // number of tasks; 0: by grain_size, or see weft_taskloop()
   // Writes the accesses of a chunk's task, at most `most_accesses`, to `list` and returns how many; or NULL.
   size_t (*accesses)(const weft_range *chunk, void *arg, weft_access *list);
   size_t most_accesses; // how many accesses() writes at most
@@ -55,6 +55,10 @@ typedef struct weft_loop_options {
 // Cuts `range` into chunks, and spawns a task for each chunk, in order. With WEFT_LOOP_NOGROUP the
 // tasks are children of the current task, and the loop does not wait.
 //
+// With neither grain_size nor num_tasks there are 8 tasks per worker. A loop that has no accesses either,
+// and of whose options only label, priority, group and cost are given, is one task that has them: idle
+// workers share it, and its chunks choose their sizes, as those of weft_taskfor().
+//
 // The first failure skips the chunks that have not begun. `code`, which may be NULL, is set to its
 // code.
 //
@@ -68,9 +72,9 @@ WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *ar
                            const weft_loop_options *loop, const weft_spawn_options *options,
                            int *code);
 
-// Writes to `chunks` into how many chunks weft_taskloop() cuts a loop of so many iterations: with
-// grain_size all but the last have that many, otherwise the first ones may have one more than the
-// others.
+// Writes to `chunks` into how many chunks weft_taskloop() cuts a loop of so many iterations that has a
+// task for each chunk: with grain_size all but the last have that many, otherwise the first ones may have
+// one more than the others.
 //
 // Threads. Any; starts the runtime.
 // Blocks. Never.

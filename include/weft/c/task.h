@@ -29,8 +29,11 @@ enum weft_task_flag {
   WEFT_TASK_NOGROUP =
       8, // of weft_taskfor() and weft_taskiter() alone: without accesses they do not wait, either
   WEFT_TASK_MAY_INLINE =
-      16 // of weft_spawn() alone: with a cost, the task may run in place, before the call returns; it
-         // and all below it do not wait for what its creator does later
+      16, // of weft_spawn() alone: with a cost, the task may run in place, before the call returns; it
+          // and all below it do not wait for what its creator does later
+  WEFT_TASK_BLOCKS_WAIT =
+      32 // of weft_taskfor_prepare() alone, without a grain: as many chunks may wait at once as those of
+         // a weft_taskloop(), 8 per worker
 };
 
 // Holds the properties of a task beside its accesses. Later versions add members at the end; `size`

@@ -64,6 +64,7 @@ struct taskfor_head {
   weft_range range;
   std::uint64_t grain;
   bool reduces, weak;
+  unsigned participants = 0; // of a loop that chooses its chunks, at most; 0: one per worker
 };
 struct taskiter_head {
   std::uint64_t count;
@@ -108,7 +109,7 @@ void share(Loop &loop) {
     request.context = &loop;
     request.site = &detail::site_of_function(reinterpret_cast<const void *>(head.body));
     request.body = detail::loop_body::may_wait;
-    request.participants = alone ? 1 : 0;
+    request.participants = alone ? 1 : head.participants;
     detail::run_loop(request);
     return;
   }
@@ -346,6 +347,13 @@ void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg,
   }
 }
 
+/// Says whether a taskloop is one task whose blocks choose their sizes: no option is for the task of each
+/// chunk.
+bool is_one_task(const weft_loop_options &loop, const weft_spawn_options &options) noexcept {
+  return !loop.grain_size && !loop.num_tasks && !loop.accesses && !loop.regions && !options.flags &&
+         !options.stack_bytes && !options.onready;
+}
+
 /// Spawns a task whose argument begins with `head`.
 template <class Head>
 int spawn_whole(const char *function, weft_body run, const Head &head, const void *arg,
@@ -419,10 +427,13 @@ int weft_taskfor_prepare(weft_prepared *prepared, weft_range range, weft_loop_bo
                   "argument; give its bytes, or leave the function NULL");
     if (count > weft::detail::k_most_accesses)
       weft::detail::refuse_accesses(count);
-    weft_spawn_options known = known_spawn_options(options, WEFT_TASK_NOGROUP);
-    known.flags &= ~unsigned{WEFT_TASK_NOGROUP};
-    auto loop = std::make_unique<prepared_loop>(taskfor_head{body, range, grain_size, false, false},
-                                                arg_bytes, copy);
+    weft_spawn_options known =
+        known_spawn_options(options, WEFT_TASK_NOGROUP | WEFT_TASK_BLOCKS_WAIT);
+    const unsigned participants =
+        known.flags & WEFT_TASK_BLOCKS_WAIT ? weft::detail::taskloop_participants() : 0;
+    known.flags &= ~unsigned{WEFT_TASK_NOGROUP | WEFT_TASK_BLOCKS_WAIT};
+    auto loop = std::make_unique<prepared_loop>(
+        taskfor_head{body, range, grain_size, false, false, participants}, arg_bytes, copy);
     void *const arg = loop->argument();
     if (known.onready && !known.onready_context)
       known.onready_context = arg;
@@ -465,15 +476,28 @@ int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t
     weft_spawn_options of_tasks = known_spawn_options(options);
     const bool waits =
         !of_tasks.group && !(known.flags & WEFT_LOOP_NOGROUP) && !known.accesses && !known.regions;
-    closure<chunk_head> task({body, {}}, arg, waits ? 0 : arg_bytes, "weft_taskloop");
     if (arg_bytes > 0)
       require(arg, "weft_taskloop", "arg");
+    const std::size_t copied = waits ? 0 : arg_bytes;
+    const auto spawn_all = [&] {
+      if (!is_one_task(known, of_tasks)) {
+        closure<chunk_head> task({body, {}}, arg, copied, "weft_taskloop");
+        return spawn_chunks(range, task, const_cast<void *>(arg), known, of_tasks);
+      }
+      if (range_of(range).empty())
+        return;
+      closure<taskfor_head> task(
+          {body, range, 0, false, false, weft::detail::taskloop_participants()}, arg, copied,
+          "weft_taskloop");
+      if (const int failed = spawn({nullptr, 0, nullptr, 0}, &run_taskfor, task, of_tasks, nullptr))
+        throw spawn_failed{failed};
+    };
     try {
       if (!waits)
-        return spawn_chunks(range, task, const_cast<void *>(arg), known, of_tasks);
+        return spawn_all();
       weft_group own(weft::exception_policy::by_setting);
       of_tasks.group = &own;
-      spawn_chunks(range, task, const_cast<void *>(arg), known, of_tasks);
+      spawn_all();
       own.group.wait();
     } catch (const spawn_failed &failure) {
       status = failure.status;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -513,18 +514,100 @@ TEST(c_prepared_taskiter, that_is_discarded_or_refused_never_records) {
   EXPECT_EQ(recorded, 0);
 }
 
-TEST(c_loop_chunks, are_those_of_a_taskloop) {
+/// Counts iterations, and how many of them had the options of `c_taskloop`.
+struct tally {
+  static constexpr int k_n = 20'000;
+  std::atomic<int> runs[k_n] = {}, kept = 0, inside = 0;
+  static int run(const weft_range *chunk, void *arg) {
+    auto *const self = static_cast<tally *>(arg);
+    const char *const label = weft_task_label();
+    const bool is_kept = label && label == std::string("part") && weft_task_cost() == 7;
+    for (std::int64_t i = chunk->first; i != chunk->limit; i += chunk->step) {
+      ++self->runs[i];
+      self->kept += is_kept;
+    }
+    return 0;
+  }
+  static int wait_together(const weft_range *chunk, void *arg) {
+    auto *const self = *static_cast<tally **>(arg);
+    for (std::int64_t i = chunk->first; i != chunk->limit; i += chunk->step) {
+      ++self->inside;
+      while (self->inside < 7)
+        weft_taskyield();
+    }
+    return 0;
+  }
+};
+std::uint64_t spawned() {
+  weft_statistics all = {};
+  all.size = sizeof all;
+  EXPECT_EQ(weft_stats(&all), 0);
+  return all.spawned;
+}
+
+TEST(c_taskloop, without_options_for_each_task_is_one_task) {
+  const auto all = std::make_unique<tally>();
+  const weft_range range = {0, tally::k_n, 1};
+  weft_loop_options nogroup = WEFT_LOOP_OPTIONS_INIT;
+  nogroup.flags = WEFT_LOOP_NOGROUP;
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  options.label = "part";
+  options.cost = 7;
+  const std::uint64_t before = spawned();
+  EXPECT_EQ(weft_taskloop(range, &tally::run, all.get(), 0, nullptr, nullptr, nullptr), 0);
+  EXPECT_EQ(all->kept, 0);
+  EXPECT_EQ(weft_taskloop(range, &tally::run, all.get(), 0, nullptr, &options, nullptr), 0);
+  EXPECT_EQ(all->kept, tally::k_n) << "it has waited";
+  options.priority = 2;
+  EXPECT_EQ(weft_taskloop(range, &tally::run, all.get(), 0, &nogroup, &options, nullptr), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(all->kept, 2 * tally::k_n);
+  weft_group *group = nullptr;
+  ASSERT_EQ(weft_group_create(WEFT_POLICY_FIRST_CANCELS, &group), 0);
+  options.group = group;
+  EXPECT_EQ(weft_taskloop(range, &tally::run, all.get(), 0, nullptr, &options, nullptr), 0);
+  EXPECT_EQ(weft_group_wait(group, nullptr), 0);
+  weft_group_destroy(group);
+  EXPECT_EQ(all->kept, 3 * tally::k_n);
+  EXPECT_EQ(spawned() - before, 4U);
+  for (auto &times : all->runs)
+    EXPECT_EQ(times, 4);
+}
+
+TEST(c_taskloop, that_is_one_task_copies_its_argument_and_lets_many_chunks_wait) {
+  const auto all = std::make_unique<tally>();
+  weft_loop_options nogroup = WEFT_LOOP_OPTIONS_INIT;
+  nogroup.flags = WEFT_LOOP_NOGROUP;
+  {
+    tally *copied = all.get();
+    ASSERT_EQ(weft_taskloop({0, 9, 1}, &tally::wait_together, &copied, sizeof copied, &nogroup,
+                            nullptr, nullptr),
+              0);
+    copied = nullptr;
+  }
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(all->inside, 9);
+  int code = 0;
+  EXPECT_EQ(weft_taskloop({0, 9, 1}, [](const weft_range *, void *) { return 3; }, nullptr, 0,
+                          nullptr, nullptr, &code),
+            WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(code, 3);
+  EXPECT_EQ(weft_taskloop({0, 9, 0}, &tally::run, all.get(), 0, nullptr, nullptr, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_taskloop({9, 9, 1}, &tally::run, nullptr, 0, nullptr, nullptr, nullptr), 0);
+}
+
+TEST(c_loop_chunks, are_those_of_a_taskloop_that_has_several_tasks) {
   static std::atomic<std::uint64_t> tasks;
   const auto chunks = [](std::uint64_t n, const weft_loop_options *loop) {
     std::uint64_t count = 77;
     EXPECT_EQ(weft_taskloop_chunks(n, loop, &count), 0);
     tasks = 0;
-    weft_loop_options waiting = WEFT_LOOP_OPTIONS_INIT;
-    if (!loop)
-      loop = &waiting;
+    weft_spawn_options each = WEFT_SPAWN_OPTIONS_INIT; // for the task of each chunk
+    each.flags = WEFT_TASK_WAIT;
     EXPECT_EQ(weft_taskloop(
                   {0, static_cast<std::int64_t>(n), 1},
-                  [](const weft_range *, void *) { return ++tasks, 0; }, nullptr, 0, loop, nullptr,
+                  [](const weft_range *, void *) { return ++tasks, 0; }, nullptr, 0, loop, &each,
                   nullptr),
               0);
     EXPECT_EQ(tasks, count);

@@ -93,10 +93,18 @@ TEST(taskloop, makes_the_number_of_tasks_that_is_asked_for) {
   EXPECT_EQ(few.seen, (std::vector<std::uint64_t>{1, 1}));
 }
 
-TEST(taskloop, makes_eight_tasks_per_worker_by_default) {
-  const auto before = weft::stats().spawned;
-  weft::taskloop(weft::range(100'000), [](weft::range<int>) {}, weft::label("part"));
-  EXPECT_EQ(weft::stats().spawned - before, 8u * static_cast<unsigned>(weft::worker_count()));
+TEST(taskloop, makes_eight_tasks_per_worker_where_each_is_told_something) {
+  const unsigned most = 8u * static_cast<unsigned>(weft::worker_count());
+  int x = 0;
+  const auto spawned = [](const auto &...clauses) {
+    const auto before = weft::stats().spawned;
+    weft::taskloop(weft::range(100'000), [](weft::range<int>) {}, clauses...);
+    weft::taskwait();
+    return weft::stats().spawned - before;
+  };
+  EXPECT_EQ(spawned(weft::wait), most);
+  EXPECT_EQ(spawned(weft::in(x)), most);
+  EXPECT_EQ(spawned(weft::label("part"), weft::stack_bytes(1 << 20)), most);
 }
 
 TEST(taskloop, without_clauses_is_one_task) {
@@ -108,15 +116,69 @@ TEST(taskloop, without_clauses_is_one_task) {
     EXPECT_EQ(n, 1);
 }
 
+TEST(taskloop, with_clauses_that_one_task_keeps_is_one_task) {
+  constexpr std::size_t n = 100'000;
+  std::vector<std::atomic<int>> seen(n);
+  std::atomic<std::size_t> kept{0};
+  const auto look = [&](const weft::range<std::size_t> &part) {
+    for (const std::size_t i : part)
+      ++seen[i];
+    if (weft::this_task::label() == std::string("part") && weft::this_task::cost() == 7)
+      kept += part.size();
+  };
+  weft::task_group group;
+  const weft::label named("part");
+  const weft::cost work(7);
+  const auto before = weft::stats().spawned;
+  weft::taskloop(weft::range(n), look, named, work);
+  EXPECT_EQ(kept, n) << "it has waited";
+  weft::taskloop(weft::range(n), look, named, work, weft::priority(2));
+  EXPECT_EQ(kept, 2 * n);
+  weft::taskloop(weft::range(n), look, weft::nogroup, named, work, weft::priority(-2));
+  weft::taskwait();
+  EXPECT_EQ(kept, 3 * n);
+  weft::taskloop(weft::range(n), look, weft::in_group(group), named, work);
+  group.wait();
+  EXPECT_EQ(kept, 4 * n);
+  EXPECT_EQ(weft::stats().spawned - before, 4u);
+  for (auto &times : seen)
+    EXPECT_EQ(times, 4);
+}
+
+TEST(taskloop, of_one_task_runs_in_each_round_of_a_taskiter) {
+  std::vector<std::atomic<int>> seen(1000);
+  std::atomic<int> named{0};
+  weft::taskiter(5, [&] {
+    weft::taskloop(
+        weft::range<std::size_t>(1000),
+        [&](std::size_t i) {
+          ++seen[i];
+          named += weft::this_task::label() == std::string("round");
+        },
+        weft::nogroup, weft::label("round"));
+  });
+  EXPECT_EQ(named, 5000);
+  for (auto &times : seen)
+    EXPECT_EQ(times, 5);
+}
+
 /// Iterations that wait hold up no others: as many as there were tasks wait at once.
 TEST(taskloop, goes_on_while_iterations_wait) {
-  std::atomic<int> inside{0}, together{0};
-  weft::taskloop(weft::range(9), [&](int) {
-    ++inside;
-    together +=
-        test::eventually([&] { return inside >= 7 || together > 0; }, std::chrono::seconds(10));
-  });
-  EXPECT_EQ(together, 9);
+  const auto waiting_together = [](const auto &...clauses) {
+    std::atomic<int> inside{0}, together{0};
+    weft::taskloop(
+        weft::range(9),
+        [&](int) {
+          ++inside;
+          together += test::eventually([&] { return inside >= 7 || together > 0; },
+                                       std::chrono::seconds(10));
+        },
+        clauses...);
+    weft::taskwait();
+    return together.load();
+  };
+  EXPECT_EQ(waiting_together(), 9);
+  EXPECT_EQ(waiting_together(weft::label("part"), weft::priority(3), weft::nogroup), 9);
 }
 
 /// So it is where they ask with taskyield(), which lets the rest of the loop run.
