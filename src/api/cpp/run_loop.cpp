@@ -11,8 +11,8 @@
 //                 owns it. There are as many parts as participants at most.
 //             I2  A participant pushes one branch for the next helper at most: before its first
 //                 block, or before a later one if the loop has asked for more participants since.
-//                 It returns when that branch has ended or was taken back. So the loop's state
-//                 outlives all participants.
+//                 It returns when that branch has ended or was taken back; one that was put among the
+//                 ready tasks, for its priority, has to end. So the loop's state outlives all participants.
 // Orders      O1  push and wait of a join order what the participants read and write; the other words
 //                 of the loop are relaxed.
 //             O2  a thief counts itself in `thieves` by acquire, and out by release: the next one sees
@@ -29,6 +29,7 @@
 #include "tune/loop_block.hpp"
 #include "tune/site_table.hpp"
 #include "worker/idle_workers.hpp"
+#include "worker/loop.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/loop_block_setting.hpp>
@@ -360,7 +361,7 @@ struct loop_blocks::state {
     w.joins.push(&next_helper);
   }
   void take_branch_back() {
-    if (m_has_branch && !join_pop(&next_helper))
+    if (m_has_branch && (m_is_queued || !join_pop(&next_helper)))
       join_wait(&next_helper);
     m_has_branch = false;
   }
@@ -402,7 +403,10 @@ struct loop_blocks::state {
       return;
     owes_wake_up = false;
     note_wake_up_to_come();
-    the_runtime().idle.notify_one();
+    if (worker &w = this_worker(); outranks_tasks(w) && join_pop(&next_helper))
+      queue_branch(w);
+    else
+      the_runtime().idle.notify_one();
     began_at = now_ns(); // a call of the kernel is no part of an iteration
   }
   /// Lets more workers in where iterations have become longer than they were when the loop was
@@ -424,10 +428,26 @@ struct loop_blocks::state {
     if (left == 0)
       return;
     m_has_branch = true;
-    join_push(&next_helper);
+    if (worker &w = this_worker(); outranks_tasks(w))
+      queue_branch(w);
+    else
+      join_push(&next_helper);
+  }
+  /// Says whether the loop is that of a task with a priority: workers look for branches behind all ready
+  /// tasks, which suits other loops.
+  [[nodiscard]] bool outranks_tasks(const worker &w) const noexcept {
+    return request.body == loop_body::may_wait && w.current->priority > 0;
+  }
+  /// Puts the branch among the ready tasks, by that priority.
+  void queue_branch(worker &w) {
+    next_helper.parent = w.current;
+    next_helper.priority = w.current->priority;
+    m_is_queued = true;
+    enqueue_job(w, next_helper);
   }
 
   bool m_has_branch = false;
+  bool m_is_queued = false; // it has been put among the ready tasks, and is not taken back
 };
 
 namespace {

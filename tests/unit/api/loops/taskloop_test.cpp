@@ -162,6 +162,54 @@ TEST(taskloop, of_one_task_runs_in_each_round_of_a_taskiter) {
     EXPECT_EQ(times, 5);
 }
 
+/// Work of no priority that never runs out while it exists, as much of it as there are workers.
+class flood {
+ public:
+  flood() {
+    for (int i = 0; i != 2 * weft::worker_count(); ++i)
+      more();
+  }
+  ~flood() {
+    m_over = true;
+    m_group.wait();
+  }
+  flood(const flood &) = delete;
+  flood &operator=(const flood &) = delete;
+
+ private:
+  void more() {
+    m_group.spawn([this] {
+      if (!m_over)
+        more();
+    });
+  }
+  std::atomic<bool> m_over{false};
+  weft::task_group m_group;
+};
+
+/// A loop of a priority is shared before other ready tasks are taken, as its tasks would be.
+TEST(taskloop, of_a_priority_is_shared_before_other_ready_tasks) {
+  if (weft::worker_count() < 2)
+    GTEST_SKIP() << "one worker shares nothing";
+  std::atomic<int> first{-1};
+  std::atomic<bool> shared{false};
+  {
+    const flood others;
+    weft::taskloop(
+        weft::range(1'000'000),
+        [&](int) {
+          const int here = weft::worker_id();
+          int none = -1;
+          if (!first.compare_exchange_strong(none, here) && none != here)
+            shared = true;
+          for (int k = 0; k != 1000 && !shared.load(std::memory_order_acquire); ++k) {
+          }
+        },
+        weft::priority(1));
+  }
+  EXPECT_TRUE(shared);
+}
+
 /// Iterations that wait hold up no others: as many as there were tasks wait at once.
 TEST(taskloop, goes_on_while_iterations_wait) {
   const auto waiting_together = [](const auto &...clauses) {
