@@ -157,7 +157,7 @@ class c_writer {
   }
   [[nodiscard]] bool shares() const {
     return parsed.directive->id == directive_id::task_for ||
-           parsed.directive->id == directive_id::taskloop_for;
+           parsed.directive->id == directive_id::taskloop_for || is_one_task(parsed);
   }
   [[nodiscard]] bool iterates() const { return parsed.directive->id == directive_id::taskiter; }
   [[nodiscard]] bool has_chunks() const { return loops && !iterates(); }
@@ -234,9 +234,10 @@ class c_writer {
     write_count(clause_id::chunksize, "weft_oss_size_" + number);
     const std::string cut = "weft_oss_cut_" + number, k = "weft_oss_k_" + number;
     code << "const weft_oss_cut " + cut + " = " +
-                (parsed.directive->id == directive_id::task_for ? "weft_oss_cut_never("
-                 : parsed.has(clause_id::grainsize)             ? "weft_oss_cut_by("
-                                                                : "weft_oss_cut_default(") +
+                (parsed.directive->id == directive_id::task_for || is_one_task(parsed)
+                     ? "weft_oss_cut_never("
+                 : parsed.has(clause_id::grainsize) ? "weft_oss_cut_by("
+                                                    : "weft_oss_cut_default(") +
                 "weft_oss_size(" + axes() + ", " + depth() + ")" +
                 (parsed.has(clause_id::grainsize) ? ", weft_oss_grain_" + number + ");" : ");");
     code << "for (unsigned long long " + k + " = 0; " + k + " < " + cut + ".chunks; ++" + k +
@@ -373,7 +374,10 @@ class c_writer {
     value(clause_id::priority, "(int)(", "), ", "0, ");
     value(clause_id::final, "((", ") ? 1u : 0u) ", "0u ");
     value(clause_id::if_, "| ((", ") ? 0u : 2u) ", "");
-    code << (parsed.has(clause_id::wait) ? "| 4u, 0, 0, 0, 0, " : ", 0, 0, 0, 0, ");
+    code << (parsed.has(clause_id::wait) ? "| 4u"
+             : is_one_task(parsed)       ? "| 32u" // WEFT_TASK_BLOCKS_WAIT
+                                         : "");
+    code << ", 0, 0, 0, 0, ";
     value(clause_id::cost, "(unsigned long)(", ")};", "0};");
   }
 

@@ -76,6 +76,16 @@ struct pragma {
   }
 };
 
+/// Returns whether a taskloop is one task whose chunks choose their sizes: no clause says anything of
+/// the task of each chunk.
+inline bool is_one_task(const pragma &parsed) {
+  constexpr clause_set of_each = bit(clause_id::grainsize) | bit(clause_id::if_) |
+                                 bit(clause_id::final) | bit(clause_id::wait) |
+                                 bit(clause_id::onready);
+  return parsed.directive->id == directive_id::taskloop && parsed.items.empty() &&
+         (parsed.present & of_each) == 0;
+}
+
 /// @{ Parts of token lists: what lies between separators that are in no bracket, a piece, the name of an
 /// identifier or keyword.
 std::vector<tokens> split(const tokens &all, clang::tok::TokenKind at);

@@ -67,7 +67,7 @@ class task_writer {
   [[nodiscard]] bool iterates() const { return parsed.directive->id == directive_id::taskiter; }
   [[nodiscard]] bool shares() const {
     return parsed.directive->id == directive_id::task_for ||
-           parsed.directive->id == directive_id::taskloop_for;
+           parsed.directive->id == directive_id::taskloop_for || is_one_task(parsed);
   }
   [[nodiscard]] bool is_loop_variable(std::string_view name) const {
     return loops && std::ranges::any_of(loops->heads,
@@ -112,7 +112,9 @@ class task_writer {
     for (const std::string &axis : m_axes)
       all += (all.empty() ? "" : ", ") + axis;
     code << "for (const auto " + m_chunk + " : ::weft::oss::" +
-                (parsed.directive->id == directive_id::task_for ? "one_chunk(" : "chunks(") +
+                (parsed.directive->id == directive_id::task_for || is_one_task(parsed)
+                     ? "one_chunk("
+                     : "chunks(") +
                 "::weft::oss::space(" + all + ")";
     if (parsed.has(clause_id::grainsize)) {
       code << ", ";
@@ -441,7 +443,8 @@ class task_writer {
     } else {
       if (function) // the lambda moves the parameters
         write_clauses();
-      code << (shares()                         ? "::weft::oss::spawn_shared(" + m_chunk + ", ["
+      code << (is_one_task(parsed)              ? "::weft::oss::spawn_taskloop(" + m_chunk + ", ["
+               : shares()                       ? "::weft::oss::spawn_shared(" + m_chunk + ", ["
                : parsed.has(clause_id::onready) ? "::weft::oss::spawn_with_onready(["
                                                 : "::weft::oss::spawn([");
     }

@@ -40,7 +40,8 @@ constexpr directive_row k_directives[] = {
      "Gives dependences of the task up before its body ends."},
     {directive_id::taskloop, "taskloop", body::loop, state::compiled,
      k_task | bit(grainsize) | bit(collapse),
-     "Chunks of a `for` loop become tasks. Nothing waits for them."},
+     "Chunks of a `for` loop become tasks; without items and `grainsize`, chunks of one task that "
+     "workers share. Nothing waits for them."},
     {directive_id::task_for, "task for", body::loop, state::compiled,
      k_task | bit(chunksize) | bit(collapse), "The loop is one task, whose chunks workers share."},
     {directive_id::taskloop_for, "taskloop for", body::loop, state::compiled,

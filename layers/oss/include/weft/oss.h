@@ -294,7 +294,7 @@ WEFT_OSS_LOCAL inline void *weft_oss_prepare_loop(weft_prepared *prepared, weft_
   if (asks)
     options->onready = (void (*)(void *))(void (*)(void))ready;
   if (all->first + all->count > 0x7fffffffffffffffULL)
-    weft_oss_refuse("a loop of '#pragma oss task for' has more than 2^63 iterations");
+    weft_oss_refuse("a loop of '#pragma oss' that workers share has more than 2^63 iterations");
   const weft_range range = {(int64_t)all->first, (int64_t)(all->first + all->count), 1};
   if (weft_taskfor_prepare(prepared, range, body, bytes, grain, weft_oss_copy, count, options))
     weft_oss_fail("task for");

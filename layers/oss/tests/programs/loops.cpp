@@ -2,6 +2,8 @@
 // taskloop, task for and taskloop for with their clauses: each iteration once, its variables, its order.
 #include "check.hpp"
 
+#include <weft/runtime.hpp>
+
 #include <atomic>
 #include <climits>
 #include <set>
@@ -305,6 +307,38 @@ static void options() {
   CHECK(thrown);
 }
 
+// A taskloop without a clause for the task of each chunk is one task, and nothing waits for it. As many of its chunks
+// wait at once as it would have tasks: 8 for each worker.
+static void as_one() {
+  std::atomic<bool> open = false;
+  std::atomic<int> inside = 0, labelled = 0;
+  int mine = 5;
+  counts c;
+  const auto before = weft::stats().spawned;
+#pragma oss taskloop label("one") priority(2) cost(7) firstprivate(mine) shared(open, labelled, c)
+  for (int i = 0; i < k_n; ++i) {
+    while (!open)
+      weft::taskyield();
+    labelled += std::string(weft::this_task::label()) == "one" && weft::this_task::cost() == 7 &&
+                mine == 5;
+    ++c.at[i];
+  }
+  CHECK(weft::stats().spawned - before == 1);
+  mine = 6;
+  open = true;
+#pragma oss taskwait
+  CHECK(labelled == k_n);
+  c.once();
+#pragma oss taskloop shared(inside)
+  for (int i = 0; i < 9; ++i) {
+    ++inside;
+    while (inside < 7)
+      weft::taskyield();
+  }
+#pragma oss taskwait
+  CHECK(inside == 9);
+}
+
 template <class T>
 static T templated(T n, T grain) {
   T sum{};
@@ -446,6 +480,7 @@ int main() {
   bytes();
   variables();
   options();
+  as_one();
   CHECK(templated<int>(100, 7) == 5050 + 2450);
   CHECK(templated<unsigned long long>(100, 7) == 5050 + 2450);
   iterated();

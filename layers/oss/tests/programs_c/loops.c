@@ -383,6 +383,42 @@ static void options(int n) {
   CHECK(calls == 8 * workers + 3000);
 }
 
+static unsigned long long spawned(void) {
+  weft_statistics all = {.size = sizeof all};
+  CHECK(weft_stats(&all) == 0);
+  return all.spawned;
+}
+
+// A taskloop without a clause for the task of each chunk is one task, and nothing waits for it. As many of its chunks
+// wait at once as it would have tasks: 8 for each worker.
+static void as_one(int n) {
+  int open = 0, inside = 0, labelled = 0, mine = 5, at[k_n] = {0};
+  const unsigned long long before = spawned();
+#pragma oss taskloop label("one") priority(2) cost(n) firstprivate(mine) shared(open, labelled, at)
+  for (int i = 0; i < n; ++i) {
+    while (!__atomic_load_n(&open, __ATOMIC_ACQUIRE))
+      weft_taskyield();
+    const int named = strcmp(weft_task_label(), "one") == 0 && weft_task_cost() == (uint64_t)n;
+    __atomic_fetch_add(&labelled, named && mine == 5, __ATOMIC_RELAXED);
+    ++at[i];
+  }
+  CHECK(spawned() - before == 1);
+  mine = 6;
+  __atomic_store_n(&open, 1, __ATOMIC_RELEASE);
+#pragma oss taskwait
+  CHECK(labelled == n);
+  for (int i = 0; i < n; ++i)
+    CHECK(at[i] == 1);
+#pragma oss taskloop shared(inside)
+  for (int i = 0; i < 9; ++i) {
+    __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&inside, __ATOMIC_RELAXED) < 7)
+      weft_taskyield();
+  }
+#pragma oss taskwait
+  CHECK(inside == 9);
+}
+
 // Loops in tasks of loops, and one after the other for long.
 static void nested(int n) {
   static int counts[8][k_n];
@@ -459,7 +495,7 @@ static void refusals(char *program) {
       "weft: the chunksize of a '#pragma oss task for' is not positive\n",
       "weft: the step of a loop of '#pragma oss' is 0: no iteration would be the last\n",
       "weft: the step of a loop of '#pragma oss' leads away from its limit\n",
-      "weft: a loop of '#pragma oss task for' has more than 2^63 iterations\n",
+      "weft: a loop of '#pragma oss' that workers share has more than 2^63 iterations\n",
       "weft: the unroll of a '#pragma oss taskiter' is not positive\n",
       "weft: the update of a '#pragma oss taskiter' is not positive\n"};
   for (int i = 0; i < (int)(sizeof sentences / sizeof *sentences); ++i) {
@@ -498,6 +534,7 @@ int main(int count, char **arguments) {
   bytes(64);
   variables(k_n);
   options(1);
+  as_one(k_n);
   nested(50);
   refusals(arguments[0]);
 }

@@ -7,6 +7,7 @@
 #include <weft/oss/items.hpp>
 #include <weft/taskfor.hpp>
 #include <weft/taskiter.hpp>
+#include <weft/taskloop.hpp>
 
 #include <array>
 #include <cstdint>
@@ -464,6 +465,15 @@ void spawn_shared(const Part &all, F &&body, const Clauses &...clauses) {
                   detail::without_asking(clauses)...);
   else
     weft::taskfor(range<std::uint64_t>(all.size()), std::move(loop), weft::nogroup, clauses...);
+}
+/// Spawns a taskloop as one such task, in which as many chunks may wait at once as it would have tasks.
+template <class Part, class F, class... Clauses>
+void spawn_taskloop(const Part &all, F &&body, const Clauses &...clauses) {
+  using closure = std::decay_t<F>;
+  weft::taskloop(
+      range<std::uint64_t>(all.size()),
+      detail::shared_loop<Part, closure>{detail::copies<closure>(static_cast<F &&>(body)), all},
+      weft::nogroup, clauses...);
 }
 /// Returns the clause of chunksize.
 template <class Value>
