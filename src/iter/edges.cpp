@@ -98,7 +98,7 @@ void iteration::connect(const std::vector<edge> &edges) {
   }
 }
 
-/// Marks the members of chains, unless tune.inline (or tune=off, sched.seed) or
+/// Marks the members of chains, unless tune.inline (or tune=off, tune=replay, sched.seed) or
 /// sched.immediate_successor lets none run as one.
 void iteration::find_chains(const std::vector<edge> &edges) noexcept {
   const in_place_mode mode = g_in_place_mode.load(std::memory_order_relaxed);

@@ -435,7 +435,8 @@ void start_locked() {
   auto fresh = std::make_unique<runtime>();
   set_live_bytes_hook(&live_bytes_hook);
   set_overflow_witness(&describe_victim);
-  fresh->fixed_blocks = fresh->cfg.sched_seed != 0 || tuning == tuning_mode::off;
+  fresh->fixed_blocks = fresh->cfg.sched_seed != 0 || tuning == tuning_mode::off ||
+                        tuning == tuning_mode::replay;
   set_in_place_mode(fresh->cfg.tune_inline, fresh->fixed_blocks);
   g_runtime = fresh.release();
   g_phase.store(phase::running, std::memory_order_release); // O2: pairs with is_started

@@ -140,7 +140,7 @@ class runtime {
   std::atomic<bool> serves_others{
       false}; // at the last sample a worker did something for another runtime
   watcher watch;
-  // Sizes of blocks depend on no clock: sched.seed, tune=off.
+  // Sizes of blocks depend on no clock: sched.seed, tune=off, tune=replay.
   bool fixed_blocks = false;
 };
 

@@ -81,7 +81,8 @@ WEFT_API void run_loop(const loop_request &request);
 [[nodiscard]] WEFT_API unsigned loop_workers();
 /// Returns the nanoseconds of a clock that never goes back.
 [[nodiscard]] WEFT_API std::uint64_t loop_clock() noexcept;
-/// Says whether sizes of blocks depend on no clock: settings sched.seed and tune=off ask for it.
+/// Says whether sizes of blocks depend on no clock: settings sched.seed, tune=off and
+/// tune=replay ask for it.
 [[nodiscard]] WEFT_API bool blocks_ignore_time();
 /// Keeps what an iteration has taken at a call site.
 WEFT_API void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept;

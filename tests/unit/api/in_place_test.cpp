@@ -645,6 +645,7 @@ TEST(in_place, settings_say_what_may) {
     in_place_mode wanted;
   } rows[] = {{{}, in_place_mode::by_time},
               {{{"WEFT_TUNE", "off"}}, in_place_mode::never},
+              {{{"WEFT_TUNE", "replay:/nothing"}}, in_place_mode::never},
               {{{"WEFT_SCHED_SEED", "3"}, {"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", ""}},
                in_place_mode::never},
               {{{"WEFT_TUNE_INLINE", "never"}}, in_place_mode::never},

@@ -7,6 +7,7 @@
 #include "unit/tune/session_sites.hpp"
 
 #include <weft/c/tune.h>
+#include <weft/taskfor.hpp>
 #include <weft/tune.hpp>
 #include <weft/weft.hpp>
 
@@ -19,6 +20,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
@@ -133,6 +135,23 @@ TEST(session, moves_nothing_unless_it_is_told_to) {
       EXPECT_EQ(at.size.value(), 4);
       EXPECT_EQ(at.tuned.trials(), 0u);
       EXPECT_TRUE(tune::decisions().empty());
+    });
+    EXPECT_TRUE(end.exited(0)) << mode << end;
+  }
+}
+
+TEST(session, blocks_depend_on_no_clock_where_runs_are_repeatable) {
+  for (const char *mode : {"off", "replay:/nothing"}) {
+    const auto end = test::in_process({{"WEFT_TUNE", mode}, {"WEFT_WORKERS", "2"}}, [] {
+      for (int i = 0; i < 3; ++i) {
+        std::mutex lock;
+        std::vector<std::uint64_t> sizes;
+        weft::taskfor(weft::range(1600), [&](const weft::range<int> &part) {
+          const std::lock_guard guard(lock);
+          sizes.push_back(part.size());
+        });
+        EXPECT_EQ(sizes, std::vector<std::uint64_t>(16, 100)) << "8 per worker";
+      }
     });
     EXPECT_TRUE(end.exited(0)) << mode << end;
   }
