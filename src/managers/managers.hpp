@@ -21,6 +21,8 @@ namespace rt {
 
 enum class posted_end; // deps/hooks.hpp
 
+class mode_chooser;
+
 class managers {
  public:
   /// Serves workers with ids below `slots`.
@@ -67,6 +69,9 @@ class managers {
   void change(const settings &now) noexcept;
   /// Moves between direct and distributed, in mode auto. At any time, by one thread at a time.
   static void send_messages(bool on) noexcept;
+  /// Ends a window of mode auto, in which `tasks` began within `ns`: moves to the mode of the next one, and
+  /// notes a decision where the better mode has changed. By one thread at a time.
+  static void end_window(mode_chooser &chooser, std::uint64_t tasks, std::uint64_t ns) noexcept;
 
  private:
   [[nodiscard]] bool is_central() const noexcept;

@@ -9,8 +9,10 @@
 #include "managers/managers.hpp"
 #include "managers/mode_chooser.hpp"
 #include "services/dispatcher.hpp"
+#include "tune/decisions.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -120,6 +122,22 @@ void managers::send_messages(bool on) noexcept {
     use_messages(false);
 }
 
+void managers::end_window(mode_chooser &chooser, std::uint64_t tasks, std::uint64_t ns) noexcept {
+  const mode_chooser::mode last = chooser.now(), kept = chooser.kept();
+  const mode_chooser::mode next = chooser.next(tasks, ns);
+  const bool is_distributed = chooser.kept() == mode_chooser::mode::distributed;
+  if (next != last)
+    send_messages(next == mode_chooser::mode::distributed);
+  if (chooser.kept() == kept)
+    return;
+  try {
+    note_decision("manage.mode", is_distributed
+                                     ? "distributed: more tasks began per second than with direct"
+                                     : "direct: as many tasks began per second as with distributed");
+  } catch (const std::bad_alloc &) { // the mode has changed all the same
+  }
+}
+
 void managers::run_auto() {
   mode_chooser chooser;
   std::uint64_t before = tasks_begun();
@@ -131,9 +149,7 @@ void managers::run_auto() {
     m_bell.commit(0, static_cast<std::int64_t>(since + chooser.window_ns()));
     const std::uint64_t begun = tasks_begun();
     const std::uint64_t now = now_ns();
-    const mode_chooser::mode last = chooser.now();
-    if (const auto next = chooser.next(begun - before, now - since); next != last)
-      send_messages(next == mode_chooser::mode::distributed);
+    end_window(chooser, begun - before, now - since);
     before = begun;
     since = now;
   }

@@ -46,6 +46,8 @@ class mode_chooser {
     return m_window == window::rest ? k_rest_ns : k_short_ns;
   }
   [[nodiscard]] mode now() const noexcept { return m_window == window::trial ? other() : m_mode; }
+  /// Returns the mode that trials have shown to be the better one; at first it is direct.
+  [[nodiscard]] mode kept() const noexcept { return m_mode; }
   /// Says whether the window is a trial of the other mode.
   [[nodiscard]] bool tries() const noexcept { return m_window == window::trial; }
 

@@ -447,7 +447,8 @@ void start_locked() {
   begin_knobs(*g_runtime);
   call_inherited_services(*g_runtime);
   start_reporting(*g_runtime);
-  if (tuning == tuning_mode::on || tuning == tuning_mode::replay)
+  if (tuning == tuning_mode::on || tuning == tuning_mode::replay ||
+      g_runtime->cfg.manage_mode == manage_kind::automatic)
     trace_decisions();
   if (tuning == tuning_mode::on)
     begin_policies(g_runtime->cfg, g_runtime->workers);

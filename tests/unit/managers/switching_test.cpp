@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What mode `auto` does, far more often: messages are sent and not sent while programs run.
 #include "managers/managers.hpp"
+#include "managers/mode_chooser.hpp"
 #include "support/case_process.hpp"
+#include "tune/decisions.hpp"
 
 #include <weft/weft.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -67,6 +70,39 @@ void switch_while_running(const char *policy) {
 TEST(switching_modes, keeps_the_order_of_tasks_under_stealing) { switch_while_running("stealing"); }
 TEST(switching_modes, keeps_the_order_of_tasks_under_local_fifo) {
   switch_while_running("local-fifo");
+}
+
+/// Ends windows in which so many tasks began in a millisecond in each mode, until `wanted` is kept.
+void run_until(mode_chooser &chooser, mode_chooser::mode wanted, double direct,
+               double distributed) {
+  for (int windows = 0; windows < 100'000 && chooser.kept() != wanted; ++windows) {
+    const std::uint64_t ns = chooser.window_ns();
+    const double rate = chooser.now() == mode_chooser::mode::direct ? direct : distributed;
+    managers::end_window(chooser, static_cast<std::uint64_t>(rate * static_cast<double>(ns) / 1e6),
+                         ns);
+  }
+  EXPECT_EQ(chooser.kept(), wanted);
+}
+
+TEST(switching_modes, each_change_of_the_better_mode_is_a_decision) {
+  const auto end =
+      test::in_process({{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_WORKERS", "2"}}, [] {
+        weft::start();
+        mode_chooser chooser;
+        const auto before = totals_of_tuner().decisions;
+        for (int i = 0; i < 100; ++i) // trials that lose are none
+          managers::end_window(chooser, 500 * chooser.window_ns() / 1'000'000,
+                               chooser.window_ns());
+        EXPECT_EQ(totals_of_tuner().decisions, before);
+        run_until(chooser, mode_chooser::mode::distributed, 500, 600);
+        run_until(chooser, mode_chooser::mode::direct, 600, 500);
+        EXPECT_EQ(totals_of_tuner().decisions, before + 2);
+        EXPECT_EQ(newest_decisions(),
+                  (std::vector<std::string>{
+                      "manage.mode: distributed: more tasks began per second than with direct",
+                      "manage.mode: direct: as many tasks began per second as with distributed"}));
+      });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 } // namespace

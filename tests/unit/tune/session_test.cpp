@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions of a program: what moves knobs, and what leaves them alone. Costs are counted, not timed.
+#include "managers/managers.hpp"
+#include "managers/mode_chooser.hpp"
 #include "support/case_process.hpp"
 #include "support/scale.hpp"
 #include "tune/decisions.hpp"
@@ -812,6 +814,23 @@ TEST(session, decisions_of_policies_are_records_without_a_ratio) {
       GTEST_SKIP() << "weft was not built (WEFT_TOOLS is OFF)";
     EXPECT_TRUE(contains(csv, ",9998,decided,0,one: spin.us=7us (was 20us),0,0\n")) << csv;
   }
+}
+
+TEST(session, a_change_of_the_managers_mode_is_a_record) {
+  const std::string csv = traced({{"WEFT_MANAGE_MODE", "auto"}, {"WEFT_WORKERS", "2"}}, [] {
+    weft::start();
+    weft::rt::mode_chooser chooser; // the program's own one rests, because no task runs
+    for (int i = 0; i < 1000; ++i) {
+      const bool is_direct = chooser.now() == weft::rt::mode_chooser::mode::direct;
+      const std::uint64_t ns = chooser.window_ns();
+      weft::rt::managers::end_window(chooser, (is_direct ? 500 : 600) * ns / 1'000'000, ns);
+    }
+  });
+  if (csv.empty())
+    GTEST_SKIP() << "weft was not built (WEFT_TOOLS is OFF)";
+  EXPECT_TRUE(contains(csv, ",9998,decided,0,manage.mode: distributed: more tasks began per second "
+                            "than with direct,0,0\n"))
+      << csv;
 }
 
 TEST(session, texts_of_decisions_leave_room_for_the_types_of_tasks) {
