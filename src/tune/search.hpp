@@ -216,6 +216,10 @@ class simplex_search final : public search {
   /// The first corner has, in each dimension, the index at a quarter of its values, and each further
   /// corner one at three quarters in one dimension.
   simplex_search(lattice all, std::size_t budget) : search(std::move(all), budget) {}
+  /// The first corner is that of these indices, and each further one lies half of a dimension's values
+  /// away from it: above, or below where there are not so many above.
+  simplex_search(lattice all, std::size_t budget, std::vector<double> first)
+      : search(std::move(all), budget), m_first(std::move(first)) {}
 
  private:
   struct corner {
@@ -260,13 +264,14 @@ class simplex_search final : public search {
           next, next + 1);
   }
   std::vector<corner> first_corners() const {
-    std::vector<double> first;
-    for (const int size : space().sizes)
-      first.push_back(0.25 * (size - 1));
+    std::vector<double> first = m_first;
+    for (std::size_t i = first.size(); i < space().dimensions(); ++i)
+      first.push_back(0.25 * (space().sizes[i] - 1));
     std::vector<corner> all{at(first)};
     for (std::size_t i = 0; i < first.size(); ++i) {
       std::vector<double> next = first;
-      next[i] = 0.75 * (space().sizes[i] - 1);
+      const double last = space().sizes[i] - 1;
+      next[i] += next[i] <= 0.5 * last ? 0.5 * last : -0.5 * last;
       all.push_back(at(std::move(next)));
     }
     return all;
@@ -306,6 +311,8 @@ class simplex_search final : public search {
       }
     }
   }
+
+  const std::vector<double> m_first; // corner; empty: at a quarter of each dimension's values
 };
 
 } // namespace rt

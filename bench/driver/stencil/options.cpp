@@ -28,6 +28,8 @@ constexpr const char *k_repartition_help =
   --workers N                    (default: all processors)
   --least N                      points of the smallest partition (default 1000)
   --runs N                       of each size, to know the best (default 3)
+  --start N,...                  points of the partitions at which the searches by counters begin, a row of the table for each (default:
+                                 at a quarter and three quarters of the sizes)
   --record FILE                  what was measured (default bench/repartition.txt in the build folder); trials in it are not run again
   --fresh                        begin the record anew
   --picture FILE                 time against size, with the path of each search, as SVG
@@ -62,7 +64,10 @@ options parse_repartition(const std::vector<std::string> &arguments) {
   o.least = 1000;
   o.runs = 3;
   option_table table("weft-bench repartition", k_repartition_help);
-  add_common(table, o).value("--picture", o.picture).parse(arguments);
+  add_common(table, o)
+      .numbers("--start", o.starts, 10'000'000'000)
+      .value("--picture", o.picture)
+      .parse(arguments);
   if (o.workers.size() > 1)
     throw std::runtime_error("weft-bench repartition takes one number of workers");
   add_default_workers(o);

@@ -50,10 +50,36 @@ int index_of(const std::vector<long> &sizes, long size) {
 
 } // namespace
 
+void check_start(const std::vector<long> &sizes, long start) {
+  if (!std::binary_search(sizes.begin(), sizes.end(), start))
+    throw std::runtime_error("a search cannot start at " + std::to_string(start) +
+                             " points: no partition of the list has so many");
+}
+
 search_result by_simplex(const std::vector<long> &sizes, const objective &what,
-                         const measure &measured) {
-  weft::rt::simplex_search search({{static_cast<int>(sizes.size())}}, k_most_trials);
-  return search_sizes(std::string("simplex:") + what.name, search, sizes, what, measured);
+                         const measure &measured, long start) {
+  const std::string name = std::string("simplex:") + what.name;
+  const weft::rt::lattice all{{static_cast<int>(sizes.size())}};
+  if (start == 0) {
+    weft::rt::simplex_search search(all, k_most_trials);
+    return search_sizes(name, search, sizes, what, measured);
+  }
+  check_start(sizes, start);
+  weft::rt::simplex_search search(all, k_most_trials,
+                                  {static_cast<double>(index_of(sizes, start))});
+  return search_sizes(name + " from " + std::to_string(start), search, sizes, what, measured);
+}
+
+std::vector<search_result> by_simplexes(const std::vector<long> &sizes,
+                                        const std::vector<long> &starts, const measure &measured) {
+  std::vector<search_result> all;
+  for (const objective &minimized : all_objectives()) {
+    if (starts.empty())
+      all.push_back(by_simplex(sizes, minimized, measured));
+    for (const long start : starts)
+      all.push_back(by_simplex(sizes, minimized, measured, start));
+  }
+  return all;
 }
 
 search_result by_law(const std::vector<long> &sizes, double updates, int workers,

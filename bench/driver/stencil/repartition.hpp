@@ -45,10 +45,17 @@ using measure = std::function<counts(const std::string &trial, long size)>;
 inline constexpr std::size_t k_most_trials = 100;
 using weft::rt::k_law_share;
 
+/// Throws std::runtime_error unless the start is one of the sizes.
+void check_start(const std::vector<long> &sizes, long start);
 /// Searches as the thesis does: Nelder and Mead's simplex from a quarter and three quarters of the
-/// sizes, until it spans a twentieth of them.
+/// sizes, until it spans a twentieth of them. With a size to start at, which must be one of the list, it
+/// begins there and half of the list away.
 [[nodiscard]] search_result by_simplex(const std::vector<long> &sizes, const objective &what,
-                                       const measure &measured);
+                                       const measure &measured, long start = 0);
+/// Searches with each objective, from each start; without starts as the thesis does.
+[[nodiscard]] std::vector<search_result> by_simplexes(const std::vector<long> &sizes,
+                                                      const std::vector<long> &starts,
+                                                      const measure &measured);
 /// Tries the smallest size, which shows the cost of a task and of a point, guesses by the law, and
 /// goes along the line from there: at most eight trials, of which time decides.
 [[nodiscard]] search_result by_law(const std::vector<long> &sizes, double updates, int workers,

@@ -61,6 +61,8 @@ int run_repartition(const options &o) {
                              " points or more makes " + std::to_string(o.points) +
                              " up and leaves one to each of " + std::to_string(workers) +
                              " workers");
+  for (const long start : o.starts)
+    check_start(all, start);
   trials measured(record_path(o.record, "repartition.txt"), o.fresh);
   subject what{"repartition", o.model, o.points, o.steps, workers, 0};
   for (const long size : all) {
@@ -72,9 +74,7 @@ int run_repartition(const options &o) {
     std::cerr << "trial " << trial << ": " << size << " points" << std::endl;
     return measured.of({trial, o.model, o.points, o.steps, workers, size}, 1).front();
   };
-  std::vector<search_result> searches;
-  for (const objective &minimized : all_objectives())
-    searches.push_back(by_simplex(all, minimized, one));
+  std::vector<search_result> searches = by_simplexes(all, o.starts, one);
   searches.push_back(by_law(all, static_cast<double>(o.points) * o.steps, workers, one));
   searches.push_back(by_history(all, searches.back().size, one));
   what.size = 0;

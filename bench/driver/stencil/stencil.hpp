@@ -17,6 +17,7 @@ struct options {
   long least = 160;              // points of a partition
   std::string record; // what was measured; empty: bench/stencil.txt in the build folder
   bool fresh = false; // begins the record anew
+  std::vector<long> starts; // points of the partitions at which searches begin; empty: one place
   std::string picture;         // file of the searches' paths
   bool measure = true; // else the tables of the record alone
 };

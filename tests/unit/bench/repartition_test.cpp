@@ -103,6 +103,32 @@ TEST(repartition, the_simplex_begins_at_a_quarter_and_three_quarters_and_tries_n
   EXPECT_EQ(std::adjacent_find(tried.begin(), tried.end()), tried.end());
 }
 
+TEST(repartition, the_simplex_begins_at_each_start_and_half_of_the_list_away) {
+  const std::vector<long> all = thesis_sizes();
+  const std::vector<search_result> searches = by_simplexes(all, {all[2], all[40]}, recorded);
+  ASSERT_EQ(searches.size(), 2 * all_objectives().size());
+  EXPECT_EQ(searches[0].name, "simplex:idle-rate from " + std::to_string(all[2]));
+  EXPECT_EQ(searches[7].name, "simplex:overall from " + std::to_string(all[40]));
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    ASSERT_GE(searches[i].path.size(), 2U);
+    EXPECT_EQ(searches[i].path[0].size, all[i % 2 == 0 ? 2 : 40]) << searches[i].name;
+    EXPECT_EQ(searches[i].path[1].size, all[i % 2 == 0 ? 25 : 17]) << searches[i].name;
+  }
+  for (const std::size_t overall : {6, 7})
+    EXPECT_LE(time_of(searches[overall]), 1.05) << "wherever it begins";
+  std::ostringstream text;
+  write_searches(text, {{all[2], 1e6, 1e3}}, searches);
+  EXPECT_NE(text.str().find("\n| simplex:overall from " + std::to_string(all[2]) + " | "),
+            std::string::npos)
+      << text.str();
+  const std::vector<search_result> usual = by_simplexes(all, {}, recorded);
+  ASSERT_EQ(usual.size(), all_objectives().size());
+  EXPECT_EQ(usual[3].path.size(), with("overall").path.size());
+  EXPECT_EQ(message_of([&] { (void)by_simplexes(all, {all[2] + 1}, recorded); }),
+            "a search cannot start at " + std::to_string(all[2] + 1) +
+                " points: no partition of the list has so many");
+}
+
 TEST(repartition, law_and_history_need_few_trials) {
   const search_result law = by_law(thesis_sizes(), k_updates, k_workers, recorded);
   EXPECT_EQ(law.path.front().size, 1000) << "the smallest size shows what a task costs";
@@ -213,12 +239,19 @@ TEST(repartition, options_say_what_is_wrong_with_them) {
   EXPECT_EQ(none.points, 100'000'000);
   EXPECT_EQ(none.workers.size(), 1U);
   const options o = parse_repartition({"--workers", "3", "--picture", "file", "--least", "10",
-                                       "--points", "1000", "--steps", "2", "--fresh"});
+                                       "--points", "1000", "--steps", "2", "--fresh", "--start",
+                                       "20,50"});
+  EXPECT_TRUE(none.starts.empty());
+  EXPECT_EQ(o.starts, (std::vector<long>{20, 50}));
   EXPECT_EQ(o.workers, std::vector<int>{3});
   EXPECT_EQ(o.picture, "file");
   EXPECT_TRUE(o.fresh);
   EXPECT_EQ(message_of([] { (void)parse_repartition({"--workers", "1,2"}); }),
             "weft-bench repartition takes one number of workers");
+  options odd = o;
+  odd.starts = {21};
+  EXPECT_EQ(message_of([&] { (void)run_repartition(odd); }),
+            "a search cannot start at 21 points: no partition of the list has so many");
   options large = o;
   large.least = 400;
   EXPECT_EQ(message_of([&] { (void)run_repartition(large); }),
