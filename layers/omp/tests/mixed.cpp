@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenMP and Weft in one program: regions that Weft's tasks begin, on any worker, and Weft's tasks and waits in OpenMP threads.
 #include <weft/coro.hpp>
+#include <weft/knob.hpp>
 #include <weft/sync/semaphore.hpp>
 #include <weft/weft.hpp>
 
@@ -418,6 +419,24 @@ void threads_that_tasks_wait_for() {
   }
 }
 
+/// With fewer workers that work, a region has the threads that it asks for, and all of them run at once.
+void regions_with_fewer_workers() {
+  const int by_default = omp_get_max_threads();
+  weft::tune::set("sched.workers", "1");
+  all_regions(4);
+  std::atomic<int> inside{0}, sizes{0};
+#pragma omp parallel num_threads(4)
+  {
+    sizes += omp_get_num_threads();
+    ++inside;
+    while (inside < 4) // ends when all threads of the region have begun
+      weft::taskyield();
+  }
+  require(sizes == 16, "the size of a region with one worker that works");
+  require(omp_get_max_threads() == by_default, "the number of threads that a region has by default");
+  weft::tune::set("sched.workers", "all");
+}
+
 } // namespace
 
 int main() {
@@ -437,5 +456,6 @@ int main() {
   regions_that_wait_for_each_other();
   tasks_in_threads();
   all_regions(4);
+  regions_with_fewer_workers();
   return 0;
 }
