@@ -45,32 +45,16 @@ inline bool has_threads(const part &p) {
 /// Says whether the program runs on the runtimes' own threads.
 inline bool is_stock() { return std::getenv("ONE_POOL_STOCK") != nullptr; }
 
-/// Says whether the nest is one that docs/user/one_pool.md excludes: TBB runs bodies on the stack of
-/// a task of Weft's, and these bodies suspend the task.
-/// On the runtimes' own threads further nests are excluded: those with tasks of Weft's, because a
-/// thread that waits in Weft runs others' tasks meanwhile, and runtimes that know nothing of it
-/// mistake these for its own; and those with Clang's OpenMP, whose own runtime reports failed
-/// assertions when short-lived threads of other runtimes call it.
+/// Says whether the nest is left out, as some are on the runtimes' own threads: those with tasks of
+/// Weft's, because a thread that waits in Weft runs others' tasks meanwhile, and runtimes that know
+/// nothing of it mistake these for its own; and those with Clang's OpenMP, whose own runtime reports
+/// failed assertions when short-lived threads of other runtimes call it.
 inline bool is_excluded(const std::vector<level> &nest) {
-  if (std::getenv("ONE_POOL_ALL"))
+  if (!is_stock() || nest.size() < 2)
     return false;
-  if (is_stock() && nest.size() > 1)
-    for (const level &l : nest)
-      if (l.which->where == place::task || std::string(l.which->name) == "Clang's OpenMP")
-        return true;
-  bool on_task = false, tbb_on_task = false;
-  for (const level &l : nest) {
-    const std::string name = l.which->name;
-    if (l.which->where == place::own_thread) {
-      on_task = tbb_on_task = false;
-    } else if (name == "TBB") {
-      tbb_on_task = on_task;
-    } else if (name != "a plain pool") {
-      if (tbb_on_task)
-        return true;
-      on_task = l.which->where == place::task;
-    }
-  }
+  for (const level &l : nest)
+    if (l.which->where == place::task || std::string(l.which->name) == "Clang's OpenMP")
+      return true;
   return false;
 }
 
