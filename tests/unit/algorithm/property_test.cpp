@@ -341,6 +341,31 @@ TEST(algorithms, of_sorted_ranges) {
   });
 }
 
+/// Numbers are folded eight at a time, so each length up to several of these groups is checked. The
+/// operation composes affine maps, whose two words are in one number: associative, not commutative.
+TEST(algorithms, that_reduce_numbers_in_order) {
+  const auto compose = [](std::uint64_t f, std::uint64_t g) {
+    const auto word = [](std::uint64_t x) { return x & 0xFFFFFFFF; };
+    return word((f >> 32) * (g >> 32)) << 32 | word(word(f) * (g >> 32) + word(g));
+  };
+  std::vector<std::uint64_t> maps(70);
+  std::vector<double> powers(50, 1.0); // each sum of them names its members
+  for (std::size_t i = 0; i < maps.size(); ++i)
+    maps[i] = (2 * i + 3) << 32 | (i + 1);
+  for (std::size_t i = 1; i < powers.size(); ++i)
+    powers[i] = 2 * powers[i - 1];
+  for (std::ptrdiff_t n = 0; n <= 70; ++n) {
+    const auto end = maps.begin() + n;
+    EXPECT_EQ(weft::reduce(ex::par, maps.begin(), end, maps[0], compose),
+              std::accumulate(maps.begin(), end, maps[0], compose))
+        << n;
+    const auto last = powers.begin() + std::min<std::ptrdiff_t>(n, 50);
+    EXPECT_EQ(weft::reduce(ex::par, powers.begin(), last, 0.5),
+              std::accumulate(powers.begin(), last, 0.5))
+        << n;
+  }
+}
+
 TEST(algorithms, that_reduce_and_scan) {
   over_policies([](auto p, vec a, vec b, random_source &) {
     if (std::reduce(a.begin(), a.end(), 0L) < INT32_MAX) {
