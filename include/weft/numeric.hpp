@@ -63,10 +63,7 @@ Out scan_values(const P &policy, std::uint64_t n, Out out, std::optional<T> carr
       policy.control(), n, carry,
       [&](std::uint64_t first, std::uint64_t count) { write_behind(first, count, carry); },
       [&](std::uint64_t first, std::uint64_t count) {
-        T sum(value(first));
-        for (std::uint64_t i = first + 1; i < first + count; ++i)
-          sum = op(std::move(sum), value(i));
-        return sum;
+        return fold(T(value(first)), first + 1, first + count, value, op);
       },
       [&](std::uint64_t first, std::uint64_t count, std::optional<T> &&before) {
         write_behind(first, count, before);
