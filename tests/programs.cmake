@@ -26,6 +26,15 @@ foreach(plugin first second static)
   add_dependencies(weft_hardening weft_plugin_${plugin})
 endforeach()
 
+# A corpus in C: tasks that run in place never wait for ever where deferred ones do not.
+add_executable(weft_in_place programs/in_place.c)
+target_link_libraries(weft_in_place PRIVATE weft::weft)
+weft_options(weft_in_place)
+foreach(workers 1 2 8)
+  weft_add_test(weft_in_place_c_${workers}_workers unit 120 ${CMAKE_COMMAND} -E env WEFT_WORKERS=${workers}
+    WEFT_TUNE_INLINE=always WEFT_WATCH_COMPUTE=2ms $<TARGET_FILE:weft_in_place>)
+endforeach()
+
 # User code of each compiler, position independent (in a shared object) and not.
 if(WEFT_SANITIZE)
   return()
