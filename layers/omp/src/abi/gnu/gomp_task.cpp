@@ -5,6 +5,7 @@
 #include "task/task_record.hpp"
 #include "team/task_queue.hpp"
 #include "team/task_wait.hpp"
+#include "team/taskloop.hpp"
 #include "tool/enter.hpp"
 #include "tool/tasks.hpp"
 
@@ -259,7 +260,7 @@ struct division {
 
 division divide(const thread &self, std::uint64_t n, std::uint64_t asked, unsigned flags) {
   if (!(flags & k_grainsize)) {
-    std::uint64_t tasks = asked ? asked : self.team->size;
+    std::uint64_t tasks = asked ? asked : tasks_of_loop(*self.team);
     tasks = tasks < n ? tasks : n;
     return {tasks, n / tasks, n % tasks, 0};
   }

@@ -5,6 +5,7 @@
 #include "task/task_record.hpp"
 #include "team/task_queue.hpp"
 #include "team/task_wait.hpp"
+#include "team/taskloop.hpp"
 #include "tool/tasks.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ void divide(task_loop &loop, const thread &self, std::int32_t how, std::uint64_t
   const std::uint64_t wanted = how == k_by_grainsize
                                    ? loop.trips / std::max<std::uint64_t>(asked, 1)
                                : how == k_by_number ? asked
-                                                    : self.team->size;
+                                                    : tasks_of_loop(*self.team);
   loop.tasks = std::clamp<std::uint64_t>(wanted, 1, loop.trips);
   loop.each = loop.trips / loop.tasks;
   loop.more = loop.trips % loop.tasks;
