@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of how members of a team wait for each other in a loop:
-// layers/omp/src/workshare/ordered.hpp.
+// layers/omp/src/workshare/ordered.hpp. And of shares of a guided loop that stay open:
+// layers/omp/src/workshare/fair_share.hpp.
 #include "omp_parts.hpp"
 
+#include "layers/omp/src/workshare/fair_share.hpp"
 #include "layers/omp/src/workshare/ordered.hpp"
+
+#include <weft/detail/chunk_range.hpp>
 
 #include <cstdint>
 
@@ -102,5 +106,53 @@ struct sinks_crossed : ordered_base {
   void check() {}
 };
 const passes<sinks_crossed> s4{"omp_sink_crossed"};
+
+// ---- shares of a guided loop; as next_static_steal() of workshare.cpp
+
+/// Gives shares of a counter to members that take `Want` chunks of their ranges at once. The last
+/// chunk is the first member's that finds no other one, and that member gets nothing more.
+template <int Members, std::uint32_t Chunks, std::uint32_t Want = 1>
+struct fair_shares {
+  static constexpr int threads = Members;
+  weft::detail::basic_chunk_range<P> ranges[Members];
+  model_atomic<std::uint64_t> next{0};
+  int taken[Members][Chunks] = {};
+  void have(int t, std::uint32_t first, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      expect(first + i < Chunks, "a chunk is one of the loop's");
+      ++taken[t][first + i];
+    }
+  }
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    const auto range_of = [this](unsigned i) -> auto & { return ranges[i]; };
+    for (std::uint32_t first = 0, end = 0;;) {
+      if (const std::uint32_t count = ranges[me].take(Want, first); count != 0) {
+        have(t, first, count);
+      } else if (weft_omp::take_fair_share(next, Chunks - 1, Members, first, end)) {
+        ranges[me].put(first + 1, end);
+        have(t, first, 1);
+      } else if (weft::detail::steal_half(Members, me, range_of, first)) {
+        have(t, first, 1);
+      } else {
+        if (next.load(relaxed) < Chunks && next.exchange(Chunks, relaxed) != Chunks)
+          have(t, Chunks - 1, 1);
+        return;
+      }
+    }
+  }
+  void check() {
+    for (std::uint32_t chunk = 0; chunk < Chunks; ++chunk) {
+      int all = 0;
+      for (const auto &mine : taken)
+        all += mine[chunk];
+      expect(all == 1, "every chunk is handed out once");
+    }
+  }
+};
+const passes<fair_shares<2, 1>> g1{"omp_fair_last_chunk"};
+const passes<fair_shares<2, 4>> g2{"omp_fair_two_members"};
+const passes<fair_shares<2, 7, 2>> g3{"omp_fair_blocks_of_two"};
+const passes<fair_shares<3, 4>> g4{"omp_fair_three_members"};
 
 } // namespace

@@ -341,8 +341,7 @@ void read_environment() {
   globals &g = g_globals;
   g.cpus = std::min(weft::layer::effective_cpus(), static_cast<int>(process_cpus().size()));
   if (is_of_llvm()) {
-    g.initial.schedule = k_static;
-    g.initial.chunk = 0;
+    g.initial.schedule = k_auto;
     g.affinity_format = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
   }
   if (numbers_of("OMP_NUM_THREADS", g.threads_by_level))

@@ -5,6 +5,7 @@
 #include "thread/event.hpp"
 #include "workshare/doacross.hpp"
 #include "workshare/even_part.hpp"
+#include "workshare/fair_share.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -158,9 +159,13 @@ void set_loop(const thread &self, workshare &share, const loop_shape &shape, lon
     chunk = static_cast<std::uint64_t>(v.chunk);
     in_any_order = in_any_order && v.schedule_modifier != k_monotonic;
   }
-  if (kind == k_auto) {
-    kind = k_static;
-    chunk = 0;
+  const unsigned members = self.team->size;
+  // A record that is linked to a slot has no ranges.
+  const bool may_have_ranges = in_any_order && members <= k_most_ranges && share.slot == &share;
+  if (kind == k_auto) { // blocks of single iterations, where the member chooses their sizes
+    const bool in_blocks = may_have_ranges && !takes_single_chunks(self);
+    kind = in_blocks ? k_dynamic : k_static;
+    chunk = !in_blocks ? 0 : shape.total == 0 ? 1 : (shape.total - 1) / chunk_range::k_most + 1;
   }
   if (kind == k_trapezoidal) // chunks that become smaller
     kind = k_guided;
@@ -174,12 +179,11 @@ void set_loop(const thread &self, workshare &share, const loop_shape &shape, lon
   share.chunks = share.total == 0 || share.chunk == 0 ? 0 : (share.total - 1) / share.chunk + 1;
   share.span = share.chunk * share.step;
   share.adds = share.chunks < UINT64_C(1) << 62; // once per thread
-  const unsigned members = self.team->size;
-  share.static_steal = in_any_order && kind == k_dynamic && share.chunks <= chunk_range::k_most &&
-                       members <= k_most_ranges &&
-                       share.slot == &share; // a record that is linked to a slot has no ranges
-  if (share.static_steal)
-    split_chunks(share.chunks == 0 ? 0 : share.chunks - 1, members, ranges_of(self, share));
+  share.static_steal = may_have_ranges && share.chunks <= chunk_range::k_most &&
+                       (kind == k_dynamic || (kind == k_guided && !takes_single_chunks(self)));
+  if (share.static_steal) // chunks of a guided loop come into the ranges from the counter
+    split_chunks(share.chunks == 0 || kind == k_guided ? 0 : share.chunks - 1, members,
+                 ranges_of(self, share));
 }
 
 void set_memory(workshare &share, void **memory) {
@@ -232,6 +236,13 @@ bool next_static_steal(thread &self, workshare_state &mine, workshare &share) no
   std::uint32_t chunk = 0;
   if (const std::uint32_t count = mine.range->take(self.pace.next(mine.range->left()), chunk))
     return take(mine, chunk * share.chunk, (chunk + count) * share.chunk);
+  if (std::uint32_t end = 0;
+      share.schedule == k_guided && share.chunks != 0 &&
+      take_fair_share(share.next, share.chunks - 1, self.team->size, chunk, end)) {
+    mine.range->put(chunk + 1, end);
+    self.pace.lose_time();
+    return take_equal(mine, share, chunk);
+  }
   if (steal_half(self.team->size, self.number, range_of, chunk)) {
     self.pace.lose_time();
     return take_equal(mine, share, chunk);
@@ -280,7 +291,7 @@ bool next_chunk(thread &self) noexcept {
   case k_static:
     return next_static(self, mine, s);
   case k_guided:
-    return next_guided(self, mine, s);
+    return s.static_steal ? next_static_steal(self, mine, s) : next_guided(self, mine, s);
   default:
     return s.static_steal ? next_static_steal(self, mine, s) : next_dynamic(mine, s);
   }

@@ -49,7 +49,8 @@ struct workshare {
           0; // of the loop's variable: its value in iteration 0, its step, and where the loop stops
   char apart[64]; // keeps what all members read out of the line that all write
   // The first equal chunk, or guided iteration, that no member has. Of a static_steal loop: the
-  // number of chunks when a member has the last chunk, else 0.
+  // number of chunks when a member has the last chunk; until then 0 or, of a guided one, the first
+  // chunk that is in no member's share (fair_share.hpp).
   std::atomic<std::uint64_t> next{0};
   char apart_again[64];
   basic_ordered<> ordered;

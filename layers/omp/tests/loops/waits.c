@@ -85,7 +85,8 @@ static void for_the_next_one(int yields) {
   check(n);
 }
 
-/* Pairs, of which the first one waits for the second. */
+/* Pairs, of which the first one waits for the second. Without `monotonic` they may wait for ever
+   (docs/design/openmp.md, Loops). */
 static void pairs(int n, int yields) {
   if (omp_get_max_threads() < 2)
     return; /* one-by-one hand-out to one thread does not end either */

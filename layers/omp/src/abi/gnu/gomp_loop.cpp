@@ -33,7 +33,7 @@ extern "C" {
   LOOP_START(LOOP, dynamic, T, BOUNDS, SHAPE, k_dynamic, plain)                                    \
   LOOP_START(LOOP, guided, T, BOUNDS, SHAPE, k_guided, plain)                                      \
   LOOP_START(LOOP, nonmonotonic_dynamic, T, BOUNDS, SHAPE, k_dynamic | k_nonmonotonic, plain)      \
-  LOOP_START(LOOP, nonmonotonic_guided, T, BOUNDS, SHAPE, k_guided, plain)                         \
+  LOOP_START(LOOP, nonmonotonic_guided, T, BOUNDS, SHAPE, k_guided | k_nonmonotonic, plain)        \
   LOOP_START(LOOP, ordered_static, T, BOUNDS, SHAPE, k_static, ordered)                            \
   LOOP_START(LOOP, ordered_dynamic, T, BOUNDS, SHAPE, k_dynamic, ordered)                          \
   LOOP_START(LOOP, ordered_guided, T, BOUNDS, SHAPE, k_guided, ordered)                            \

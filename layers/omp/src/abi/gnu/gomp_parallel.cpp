@@ -239,7 +239,7 @@ PARALLEL_LOOP(static, k_static)
 PARALLEL_LOOP(dynamic, k_dynamic)
 PARALLEL_LOOP(guided, k_guided)
 PARALLEL_LOOP(nonmonotonic_dynamic, k_dynamic | k_nonmonotonic)
-PARALLEL_LOOP(nonmonotonic_guided, k_guided)
+PARALLEL_LOOP(nonmonotonic_guided, k_guided | k_nonmonotonic)
 #undef PARALLEL_LOOP
 
 #define PARALLEL_LOOP(NAME, KIND)                                                                  \

@@ -189,6 +189,8 @@ std::pair<int, bool> kind_of(int schedule) noexcept {
     return {k_guided, ordered};
   case 37:
     return {k_runtime, ordered};
+  case 38:
+    return {k_auto, ordered};
   default:
     return {k_static, ordered};
   }
@@ -227,7 +229,8 @@ loop_shape shape_within(T low, T high, S step) noexcept {
 template <class T, class S>
 void begin_dispatch(thread &self, int schedule, T low, T high, S step, S chunk) {
   const auto [kind, ordered] = kind_of(schedule);
-  const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !self.workshare.nest;
+  const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !self.workshare.nest &&
+                            (schedule & ~k_modifiers) != k_guided_simd;
   const loop_shape shape = shape_within(low, high, step);
   if (self.workshare.nest) [[unlikely]]
     share_nest(self, shape.total);
