@@ -16,6 +16,7 @@ string(CONCAT weft_not_of_regions "deps_check.names_objects_of_different_address
   "taskiter.refuses_regions_beside_what_it_reduces_itself:taskiter.branches_of_reducing_tasks_add_to_copies:taskiter.reducing_tasks_run_at_once:taskiter.a_failing_operation_fails_the_loop:taskiter.an_operation_of_a_round_must_not_wait:"
   "reduction.branches_of_a_join_add_up:" # in place, by both at once
   "release.of_a_weak_access_holds_no_child_that_comes_later:" # a released region still orders children that come later
+  "nesting.a_reading_child_does_not_hold_back_a_reader_behind_*:nesting.readers_below_readers_*:release.above_a_child_that_reads_*:" # readers wait for readers there
   "region.of_children_stay_inside_of_the_objects_that_their_parent_names:" # they touch more than the parent's first element
   "manager_modes.the_counters_see_*:manager_modes.messages_are_counted_*:manager_modes.managers_are_no_service_*") # nothing is posted
 # Sanitizers are slow: there each of the others has one number of workers.

@@ -278,39 +278,27 @@ std::vector<region_scope::remainder> region_scope::remainders() {
   return left;
 }
 
-/// Names these tasks in a set of a fragment of this map.
-void region_scope::name_in(accessor_set &to, const accessor_set &others) {
-  others.for_each([&](region_scope &scope) {
-    if (to.contains(scope))
-      return;
-    to.reserve_one();
-    scope.note_copy(*this);
-    to.add(scope);
-  });
-}
-
 /// Puts the heirs of this scope, if there are any, in its place in a fragment that names it. A scope
 /// that ends stays in a set, where it counts as gone.
 void region_scope::replace_me_in(fragment &part, const fragment *mine, region_scope &where,
                                  because why) {
-  const auto add = [&](accessor_set &to, const accessor_set &from) { where.name_in(to, from); };
+  const auto add = [&](accessor_set &to, const accessor_set &from) {
+    from.for_each([&](region_scope &scope) {
+      if (to.contains(scope))
+        return;
+      to.reserve_one();
+      scope.note_copy(where);
+      to.add(scope);
+    });
+  };
   const auto replace = [&](accessor_set &in) {
     if (mine)
       add(in, mine->last.any_live() ? mine->last : mine->before);
     if (why == because::it_gives_up)
       in.remove(*this);
   };
-  if (part.before.contains(*this)) {
-    // Heirs that share with those behind the task join them.
-    if (mine && mine->last.any_live() && shares(mine->kind, part.kind)) {
-      add(part.last, mine->last);
-      add(part.before, mine->before);
-      if (why == because::it_gives_up)
-        part.before.remove(*this);
-    } else {
-      replace(part.before);
-    }
-  }
+  if (part.before.contains(*this))
+    replace(part.before);
   if (!part.last.contains(*this))
     return;
   if (!mine || part.kind != touch::write || part.last.any_live_beside(*this))
@@ -336,46 +324,17 @@ void region_scope::replace_me_in(region_scope &where, const std::vector<remainde
       replace_me_in(i->second, r.mine, where, why);
 }
 
-/// Lets a successor, which waited for the task, wait for the heirs of those parts that it touches,
-/// but for heirs that it shares the bytes with. What follows the successor waits for these as well,
-/// because it waits for the successor in the place of the task.
+/// Lets a successor, which waited for the task, wait for the heirs of those parts that it touches. A
+/// reader may represent a writer before it, so the kinds do not matter.
 void region_scope::pass_to(region_scope &successor, const std::vector<remainder> &left) {
   for (const region_piece &p : successor.m_pieces) {
     if (p.weak)
       continue;
     auto r = std::partition_point(left.begin(), left.end(),
                                   [&](const remainder &x) { return x.end <= p.low; });
-    for (; r != left.end() && r->low < p.end; ++r) {
-      const auto gain = [&](region_scope &heir) { heir.gain(successor); };
-      if (!r->mine || !r->mine->last.any_live() || !shares(r->mine->kind, p.kind)) {
-        r->for_each_heir(gain);
-        continue;
-      }
-      r->mine->before.for_each(gain);
-      successor.name_beside_me(r->mine->last, std::max(r->low, p.low), std::min(r->end, p.end));
-    }
+    for (; r != left.end() && r->low < p.end; ++r)
+      r->for_each_heir([&](region_scope &heir) { heir.gain(successor); });
   }
-}
-
-/// Names these tasks wherever this waiting one is named for these bytes, and lets those that wait for
-/// it there wait for them, too.
-void region_scope::name_beside_me(const accessor_set &others, std::uintptr_t low,
-                                  std::uintptr_t end) {
-  const std::vector<remainder> bytes{{low, end, nullptr}};
-  for (region_scope *s : m_successors)
-    if (s->waits_for_any(bytes))
-      others.for_each([&](region_scope &other) { other.gain(*s); });
-  const auto in = [&](region_scope &where) {
-    if (where.m_ended)
-      return;
-    for (auto i = where.m_map.cut(low, end); i != where.m_map.end() && i->first < end; ++i)
-      for (accessor_set *set : {&i->second.last, &i->second.before})
-        if (set->contains(*this))
-          where.name_in(*set, others);
-  };
-  in(*m_in);
-  for (region_scope *where : m_copies)
-    in(*where);
 }
 
 void region_scope::pass_on(const std::vector<remainder> &left,

@@ -182,8 +182,6 @@ class region_scope : public domain {
   void pass_on(const std::vector<remainder> &left, const std::vector<region_scope *> &successors,
                because why);
   void pass_to(region_scope &successor, const std::vector<remainder> &left);
-  void name_beside_me(const accessor_set &others, std::uintptr_t low, std::uintptr_t end);
-  void name_in(accessor_set &to, const accessor_set &others);
   [[nodiscard]] bool holds_back(const region_scope &successor) const noexcept;
   void count_down(const std::vector<region_scope *> &successors, ready_list &ready) noexcept;
   void replace_me_in(region_scope &where, const std::vector<remainder> &left, because why);

@@ -245,55 +245,6 @@ TEST(nesting, a_reader_that_comes_late_goes_beside_a_reading_child_of_the_writer
   EXPECT_EQ(x, 6);
 }
 
-TEST(nesting, a_writer_behind_a_reader_waits_for_the_child_that_the_reader_goes_beside) {
-  int x = 0, seen = -1;
-  test::gate linked, gate;
-  bool passed = false;
-  weft::spawn(
-      [&] {
-        EXPECT_TRUE(linked.pass());
-        x = 1;
-        weft::spawn([&] { passed = gate.pass(), dawdle(), seen = x; }, weft::in(x));
-      },
-      weft::out(x));
-  weft::spawn([&] { gate.open(); }, weft::in(x));
-  weft::spawn([&] { x = 6; }, weft::out(x)); // behind the reader
-  linked.open();
-  weft::taskwait();
-  EXPECT_TRUE(passed);
-  EXPECT_EQ(seen, 1);
-  EXPECT_EQ(x, 6);
-}
-
-TEST(nesting, a_group_behind_a_reader_waits_for_the_child_that_the_reader_goes_beside) {
-  int x = 0, seen = -1;
-  test::gate linked, reader_runs, joined, gate;
-  bool passed = false;
-  weft::spawn(
-      [&] {
-        EXPECT_TRUE(linked.pass());
-        x = 1;
-        weft::spawn([&] { passed = gate.pass(), dawdle(), seen = x; }, weft::in(x));
-      },
-      weft::out(x));
-  weft::spawn(
-      [&] {
-        reader_runs.open();
-        EXPECT_TRUE(joined.pass());
-        gate.open();
-      },
-      weft::in(x));
-  weft::spawn([] {}, weft::weak_concurrent(x));
-  linked.open();
-  EXPECT_TRUE(reader_runs.pass()); // so the first task has ended
-  weft::spawn([&] { x = 6; }, weft::concurrent(x));
-  joined.open();
-  weft::taskwait();
-  EXPECT_TRUE(passed);
-  EXPECT_EQ(seen, 1);
-  EXPECT_EQ(x, 6);
-}
-
 TEST(nesting, readers_below_readers_below_weak_writers_hold_back_writers_alone) {
   int x = 0, seen = -1;
   test::gate gate;
