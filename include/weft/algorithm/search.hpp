@@ -15,6 +15,17 @@ namespace weft::inline v0 {
 
 namespace detail {
 
+/// Returns the index of the first of n elements that look(begin, end) finds in a block, or n. The
+/// loop over a block is that of the standard's algorithm that look() calls, so it is as fast.
+template <class P, class It, class Look>
+std::uint64_t find_element(const P &policy, It first, std::uint64_t n, Look look) {
+  return find_block<Look>(
+      policy.control(), n, [&look, first](std::uint64_t begin, std::uint64_t count) {
+        const It block = at(first, begin);
+        return begin + static_cast<std::uint64_t>(look(block, at(block, count)) - block);
+      });
+}
+
 /// Calls is(i) for the indices from the last one down; returns the last that matches, or n.
 template <class P, class F>
 std::uint64_t find_last_index(const P &policy, std::uint64_t n, F is) {
@@ -121,8 +132,8 @@ It find_if(const P &policy, It first, It last, Pred pred) {
   return detail::place(policy, [&]() -> It {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      return detail::at(first, detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
-                          return pred(*detail::at(first, i));
+      return detail::at(first, detail::find_element(policy, first, n, [&pred](It begin, It end) {
+                          return std::find_if(begin, end, std::ref(pred));
                         }));
     } else {
       return detail::in_order(policy,
@@ -137,8 +148,8 @@ It find_if_not(const P &policy, It first, It last, Pred pred) {
   return detail::place(policy, [&]() -> It {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      return detail::at(first, detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
-                          return !pred(*detail::at(first, i));
+      return detail::at(first, detail::find_element(policy, first, n, [&pred](It begin, It end) {
+                          return std::find_if_not(begin, end, std::ref(pred));
                         }));
     } else {
       return detail::in_order(
@@ -153,8 +164,8 @@ It find(const P &policy, It first, It last, const T &value) {
   return detail::place(policy, [&]() -> It {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      return detail::at(first, detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
-                          return *detail::at(first, i) == value;
+      return detail::at(first, detail::find_element(policy, first, n, [&value](It begin, It end) {
+                          return std::find(begin, end, value);
                         }));
     } else {
       return detail::in_order(policy, [&]() -> It { return std::find(first, last, value); });
@@ -168,8 +179,8 @@ bool all_of(const P &policy, It first, It last, Pred pred) {
   return detail::place(policy, [&]() -> bool {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      return detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
-               return !pred(*detail::at(first, i));
+      return detail::find_element(policy, first, n, [&pred](It begin, It end) {
+               return std::find_if_not(begin, end, std::ref(pred));
              }) == n;
     } else {
       return detail::in_order(policy,
@@ -184,8 +195,8 @@ bool any_of(const P &policy, It first, It last, Pred pred) {
   return detail::place(policy, [&]() -> bool {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      return detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
-               return pred(*detail::at(first, i));
+      return detail::find_element(policy, first, n, [&pred](It begin, It end) {
+               return std::find_if(begin, end, std::ref(pred));
              }) != n;
     } else {
       return detail::in_order(policy,
@@ -200,8 +211,8 @@ bool none_of(const P &policy, It first, It last, Pred pred) {
   return detail::place(policy, [&]() -> bool {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      return detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
-               return pred(*detail::at(first, i));
+      return detail::find_element(policy, first, n, [&pred](It begin, It end) {
+               return std::find_if(begin, end, std::ref(pred));
              }) == n;
     } else {
       return detail::in_order(policy,
