@@ -49,6 +49,7 @@ class call {
     m_wake = wake_ns;
     m_caller.ns = site_ns;
     m_caller.known = site_ns > 0;
+    m_remembered = site_ns;
     if (m_grain != 0)
       share_by_grain(static_cast<unsigned>(std::min<std::uint64_t>((m_n - 1) / m_grain + 1, m_p.workers)));
     else
@@ -129,7 +130,9 @@ class call {
       } else {
         if (publishes(done))
           return;
-        want = rule::next_serial_block(was_known ? UINT64_MAX : m.last, m.ns, left);
+        const bool as_known = m_remembered > 0 && m.ns <= 2 * m_remembered;
+        want = rule::next_serial_block(was_known || as_known ? UINT64_MAX : m.last, m.ns, left,
+                                       rule::lone_block(as_known, m_p.workers == 1));
       }
       m_now = run(m_now + m_p.take_ns, done, want);
       m.last = want;
@@ -243,6 +246,7 @@ class call {
   const std::uint64_t m_n;
   double m_now = 0, m_wake = 0;
   bool m_was_refused = false;
+  double m_remembered = 0; // by the call site, of an iteration; 0: unknown
   const bool m_may_be_late;
   member m_caller;
   std::uint64_t m_base = 0, m_unit = 1;

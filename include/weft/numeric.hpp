@@ -47,8 +47,8 @@ Out scan_values(const P &policy, std::uint64_t n, Out out, std::optional<T> carr
     }
     *before = scan_from(std::move(*before), first, end);
   };
-  if (n != 0 && is_one_block<tag>(policy.control(), n)) [[likely]] {
-    with_errors(policy.control(), [&] {
+  if (is_one_block<tag>(policy.control(), n)) [[likely]] {
+    as_one_block<tag>(policy.control(), n, [&] {
       if (carry) {
         static_cast<void>(scan_from(std::move(*carry), 0, n));
       } else { // without a look at `carry` again, which would take as long as eight elements

@@ -106,7 +106,7 @@ struct taskfor_body {
 ///   cancelled, chunks that have not begun are skipped.
 ///
 /// Cost. That of a task, and two looks at the clock; in most calls of a loop that takes less than
-/// 1.5 us, three of the processor's clock, and two if `f` takes chunks. A loop whose work is shorter than two wake-ups of a worker, or than 10 us, wakes
+/// 3 us, three of the processor's clock, and two if `f` takes chunks. A loop whose work is shorter than two wake-ups of a worker, or than 10 us, wakes
 /// none. Else a look at the clock and an atomic addition per chunk of 4 us. With
 /// grain_size: 140 instructions, and 55 per chunk; a loop of one chunk wakes no worker.
 /// Threads. Any.

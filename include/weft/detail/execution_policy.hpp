@@ -322,8 +322,8 @@ T reduce_onto(const P &policy, T init, std::uint64_t n, Value value, Op op) {
   struct tag {};
   const loop_control &control = policy.control();
   if (is_one_block<tag>(control, n)) [[likely]]
-    return with_errors(
-        control, [&] { return fold(std::move(init), std::uint64_t{0}, n, value, op); });
+    return as_one_block<tag>(
+        control, n, [&] { return fold(std::move(init), std::uint64_t{0}, n, value, op); });
   std::optional<T> sum = reduce_timed_blocks<tag, T>(
       control, n,
       [&](std::uint64_t first, std::uint64_t count) {

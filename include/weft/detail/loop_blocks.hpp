@@ -19,9 +19,20 @@ inline constexpr double k_least_wake_ns = 1000, k_most_wake_ns = 50'000;
 /// Is the time of a loop that is never shared: with a worker that is awake already, the two of them
 /// take as long to part as they gain.
 inline constexpr double k_least_shared_ns = 10'000;
+/// Is the same for work of which a part is done twice where it is shared, as in a scan.
+inline constexpr double k_least_shared_twice_ns = 25'000;
+/// Is the time of a block whose loop no other worker may enter.
+inline constexpr double k_lone_block_ns = 256'000;
+/// Is the time of long work: workers that are busy now are idle before it ends.
+inline constexpr double k_long_ns = 1e6;
+/// Are the shared calls in a row that have to take longer than the caller alone before the next calls
+/// stay with their caller: the first ones may have to wake workers for those behind them.
+inline constexpr unsigned k_losses = 3;
+/// Bounds how many calls stay with their caller then.
+inline constexpr unsigned k_most_calls_alone = 31;
 /// Is the predicted time of a loop below which its caller does not even look at a clock, but for
 /// one call of k_sample.
-inline constexpr double k_blind_ns = 1500;
+inline constexpr double k_blind_ns = 3000;
 inline constexpr unsigned k_sample = 8;
 
 /// Returns the time of a block of a shared loop whose iterations take `loop_ns` together: 1/32 of a
@@ -67,6 +78,28 @@ inline constexpr unsigned k_sample = 8;
                                    left > UINT64_MAX / 4 ? UINT64_MAX : 4 * left, block_ns));
 }
 
+/// Returns the time of a block of a caller that is alone, where its first block took what the site
+/// remembers (`as_known`) or where no worker could take a part (`no_other`): each look at the clock
+/// between two blocks costs as much as a hundred additions.
+[[nodiscard]] constexpr double lone_block(bool as_known, bool no_other,
+                                          double block_ns = k_block_ns) noexcept {
+  return as_known ? std::max(no_other ? k_lone_block_ns : k_least_shared_ns, block_ns) : block_ns;
+}
+
+/// Returns how many shared calls in a row have taken longer than one alone, after another one and
+/// `before` of them.
+[[nodiscard]] constexpr unsigned losses_in_row(double shared_ns, double alone_ns,
+                                               unsigned before) noexcept {
+  return shared_ns > alone_ns * 1.1 ? before + 1 : 0;
+}
+/// Returns how many calls stay with their caller after so many: after each third one 1, 3, 7 and so
+/// on.
+[[nodiscard]] constexpr unsigned calls_alone_after(unsigned losses) noexcept {
+  if (losses == 0 || losses % k_losses != 0)
+    return 0;
+  return losses / k_losses > 4 ? k_most_calls_alone : (1u << losses / k_losses) - 1;
+}
+
 /// Returns whether the caller runs the rest itself, because to wake a worker takes too long.
 [[nodiscard]] constexpr bool stays_serial(double rest_ns, double wake_ns) noexcept {
   return rest_ns < std::max(2 * wake_ns, k_least_shared_ns);
@@ -91,6 +124,11 @@ inline constexpr unsigned k_sample = 8;
 /// quarter, because a preempted call is no better known.
 [[nodiscard]] constexpr double blend_calls(double known, double seen) noexcept {
   return known <= 0 ? seen : seen < known ? (known + seen) / 2 : known + (seen - known) / 4;
+}
+/// Returns the least time of late: an older one rises by 1/16 with each call, because the same site may
+/// get other work.
+[[nodiscard]] constexpr double least_of_late(double least, double seen) noexcept {
+  return least <= 0 ? seen : std::min(seen, least * 1.0625);
 }
 /// Returns about the most work in a shared call that took `ns`: workers come after a mean wake-up.
 [[nodiscard]] constexpr double most_work(double ns, double wake_ns, double workers) noexcept {

@@ -14,9 +14,12 @@
 namespace weft::inline v0 {
 namespace detail {
 
-/// Remembers what an iteration of one call site takes, in nanoseconds; 0: unknown. A hint.
+/// Remembers what the calls of one site have taken. Hints: the words order nothing.
 struct loop_site {
-  std::atomic<float> ns{0};
+  std::atomic<float> ns{0}; // that an iteration takes; 0: unknown
+  std::atomic<float> least_ns{0}; // that one has taken lately in a call that was not shared
+  std::atomic<std::uint16_t> losses{0}; // shared calls in a row that took longer than one alone
+  std::atomic<std::uint16_t> alone{0}; // so many calls are not shared because of that
 };
 /// Is the site of a type: a lambda has one of its own, so a call site has.
 template <class Tag>
@@ -84,31 +87,60 @@ WEFT_API void run_loop(const loop_request &request);
 /// Says whether sizes of blocks depend on no clock: settings sched.seed, tune=off and
 /// tune=replay ask for it.
 [[nodiscard]] WEFT_API bool blocks_ignore_time();
-/// Keeps what an iteration has taken at a call site.
+/// Keeps what an iteration has taken at a call site, in a call that was not shared.
 WEFT_API void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept;
 /// Lowers what a call site has kept to the most that an iteration of a shared call can have taken,
-/// which ended after `ns`: else a first call that was slow would have all later ones shared.
+/// which ended after `ns`: else a first call that was slow would have all later ones shared. Where the
+/// call took longer than what the site had kept, the next ones stay with their callers.
 WEFT_API void remember_shared(loop_site &site, std::uint64_t ns, double iterations) noexcept;
+/// Says whether this call stays with its caller, because shared ones have taken longer.
+[[nodiscard]] inline bool is_left_alone(loop_site &site) noexcept {
+  const std::uint16_t calls = site.alone.load(std::memory_order_relaxed);
+  if (calls == 0) [[likely]]
+    return false;
+  site.alone.store(static_cast<std::uint16_t>(calls - 1), std::memory_order_relaxed);
+  return true;
+}
 /// Returns the iterations of a block when one is to be given to each worker.
 WEFT_API std::uint64_t static_grain(std::uint64_t size);
 /// Throws the exception that is being handled as run_loop() does.
 [[noreturn]] WEFT_API void rethrow_current(exception_policy errors);
 /// Does the same where loops have run: the list that one of them has thrown stays as it is.
 [[noreturn]] WEFT_API void rethrow_current_of_loops(exception_policy errors);
+/// Reads a clock that is cheap to read. The value is good for took_long() and remember_since() alone.
+[[nodiscard]] WEFT_API std::uint64_t tick_clock() noexcept;
+/// Keeps what iterations have taken that began then, by that clock, in a call that was not shared.
+WEFT_API void remember_since(loop_site &site, std::uint64_t began, std::uint64_t iterations) noexcept;
 /// Says whether this call of a tiny loop is to be timed.
 [[nodiscard]] inline bool samples_this_call() noexcept {
   static thread_local std::uint32_t chance = 0; // no count: sites that take turns would all keep theirs
   chance = chance * 1664525u + 1013904223u;
   return (chance >> 16) % k_sample == 0;
 }
+/// Says whether a loop is too short for a look at the clock between its blocks.
+[[nodiscard]] inline bool is_short(const loop_site &site, std::uint64_t size) noexcept {
+  const float ns = site.ns.load(std::memory_order_relaxed);
+  return ns > 0 && static_cast<double>(ns) * static_cast<double>(size) < k_blind_ns;
+}
 /// Says whether the caller runs the loop by itself without timing its blocks.
 [[nodiscard]] inline bool runs_blindly(const loop_site &site, std::uint64_t size) noexcept {
-  const float ns = site.ns.load(std::memory_order_relaxed);
-  return ns > 0 && static_cast<double>(ns) * static_cast<double>(size) < k_blind_ns &&
-         !samples_this_call();
+  return is_short(site, size) && !samples_this_call();
 }
-/// Reads a clock that is cheap to read. The value is good for took_long() alone.
-[[nodiscard]] WEFT_API std::uint64_t tick_clock() noexcept;
+/// Times one call in k_sample of those that run as one block, from here to ends(), which no exception
+/// passes.
+class sampled_call {
+ public:
+  explicit sampled_call(loop_site &site) noexcept
+      : m_site(site), m_began(samples_this_call() ? tick_clock() : 0) {}
+  void ends(std::uint64_t iterations) noexcept {
+    if (m_began != 0) [[unlikely]]
+      remember_since(m_site, m_began, iterations);
+  }
+
+ private:
+  loop_site &m_site;
+  std::uint64_t m_began; // 0: this call is not timed
+};
 /// Says whether iterations that began then have taken longer than a whole loop may that its caller runs
 /// blindly. Then the site remembers what they took.
 [[nodiscard]] WEFT_API bool took_long(loop_site &site, std::uint64_t began,

@@ -67,10 +67,23 @@ loop_request request_for(const loop_control &control, std::uint64_t size, loop_s
   return r;
 }
 
-/// Says whether the caller treats [0, size) by itself, as one block, without looking at a clock.
+/// Says whether the caller treats [0, size) by itself, as one block.
 template <class Tag>
 bool is_one_block(const loop_control &control, std::uint64_t size) noexcept {
-  return control.grain == 0 && !control.one_block_each && runs_blindly(site_of<Tag>, size);
+  return control.grain == 0 && !control.one_block_each && size != 0 && is_short(site_of<Tag>, size);
+}
+/// Calls f for such a block, and times one call in some.
+template <class Tag, class F>
+decltype(auto) as_one_block(const loop_control &control, std::uint64_t size, F &&f) {
+  sampled_call timed(site_of<Tag>);
+  if constexpr (std::is_void_v<decltype(f())>) {
+    with_errors(control, f);
+    timed.ends(size);
+  } else {
+    auto result = with_errors(control, f);
+    timed.ends(size);
+    return result;
+  }
 }
 
 /// Lets participants call body(blocks) until all of [0, size) has been treated, in blocks that are
@@ -83,8 +96,8 @@ void run_timed_blocks(const loop_control &control, std::uint64_t size, Body &bod
 /// Does the same, or calls it for all at once here.
 template <class Tag, class Body>
 void run_blocks(const loop_control &control, std::uint64_t size, Body &body) {
-  if (size != 0 && is_one_block<Tag>(control, size)) {
-    with_errors(control, [&] {
+  if (is_one_block<Tag>(control, size)) {
+    as_one_block<Tag>(control, size, [&] {
       one_block all(size);
       body(all);
     });
@@ -188,8 +201,9 @@ std::optional<T> reduce_timed_blocks(const loop_control &control, std::uint64_t 
 template <class Tag, class T, class Make, class Extend, class Combine>
 std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, Make make,
                                Extend extend, Combine combine) {
-  if (size != 0 && is_one_block<Tag>(control, size))
-    return with_errors(control, [&] { return std::optional<T>(make(std::uint64_t{0}, size)); });
+  if (is_one_block<Tag>(control, size))
+    return as_one_block<Tag>(control, size,
+                             [&] { return std::optional<T>(make(std::uint64_t{0}, size)); });
   return reduce_timed_blocks<Tag, T>(control, size, make, extend, combine);
 }
 
@@ -199,8 +213,13 @@ std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, 
 /// block, the least there that matches, or first + count.
 template <class Tag, class Look>
 std::uint64_t find_block(const loop_control &control, std::uint64_t size, Look look) {
-  if (size != 0 && is_one_block<Tag>(control, size))
-    return with_errors(control, [&]() -> std::uint64_t { return look(std::uint64_t{0}, size); });
+  if (is_one_block<Tag>(control, size)) {
+    sampled_call timed(site_of<Tag>);
+    const std::uint64_t found =
+        with_errors(control, [&]() -> std::uint64_t { return look(std::uint64_t{0}, size); });
+    timed.ends(std::min(found + 1, size));
+    return found;
+  }
   std::atomic<std::uint64_t> bound{size};
   auto body = [&](auto &blocks) {
     for (std::uint64_t first = 0, count = 0; blocks.next(first, count);) {
@@ -330,7 +349,8 @@ class scan_front {
 /// the pieces behind it. In the second pass write(first, count, value) scans a piece behind `value`.
 /// combine(a, b) need not commute. `carry` is empty where nothing comes before the first element;
 /// write() and serial() take that. The blocks of the caller that is alone are timed; a shared call
-/// bounds what the site remembers. `control` says first_cancels: an exception leaves `carry` moved from.
+/// bounds what the site remembers, and is followed by calls that are not shared if it took longer
+/// than its caller alone would have: most elements are treated twice. `control` says first_cancels: an exception leaves `carry` moved from.
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
 void scan_to_exception(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
                        Serial &serial, Make &make, Write &write, Combine &combine) {
@@ -341,7 +361,12 @@ void scan_to_exception(const loop_control &control, std::uint64_t size, std::opt
       for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
         serial(first, count);
     };
-    done = run_alone(request_for(control, size, site_of<Tag>, alone));
+    loop_request request = request_for(control, size, site_of<Tag>, alone);
+    const auto predicted_ns =
+        static_cast<double>(site_of<Tag>.ns.load(std::memory_order_relaxed)) * static_cast<double>(size);
+    if ((predicted_ns > 0 && predicted_ns < k_least_shared_twice_ns) || is_left_alone(site_of<Tag>))
+      request.participants = 1;
+    done = run_alone(request);
   }
   if (done == size)
     return;
@@ -405,8 +430,8 @@ void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::opt
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
 void scan_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
                  Serial serial, Make make, Write write, Combine combine) {
-  if (size != 0 && is_one_block<Tag>(control, size))
-    with_errors(control, [&] { serial(std::uint64_t{0}, size); });
+  if (is_one_block<Tag>(control, size))
+    as_one_block<Tag>(control, size, [&] { serial(std::uint64_t{0}, size); });
   else
     scan_timed_blocks<Tag>(control, size, carry, serial, make, write, combine);
 }
@@ -615,9 +640,11 @@ inline constexpr std::uint64_t k_least_sort = 512;
 inline constexpr double k_guessed_comparison_ns = 1.5;
 
 /// Says whether work that a site knows is to be shared.
-inline bool pays(const loop_control &control, const loop_site &site, double work) {
+inline bool pays(const loop_control &control, loop_site &site, double work) {
   if (control.grain != 0 || control.one_block_each)
     return true;
+  if (is_left_alone(site))
+    return false;
   const float known = site.ns.load(std::memory_order_relaxed);
   return sharing_pays((known > 0 ? static_cast<double>(known) : k_guessed_comparison_ns) * work);
 }

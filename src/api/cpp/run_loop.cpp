@@ -56,7 +56,6 @@ namespace {
 constexpr unsigned k_parts_in_place = 16;
 constexpr std::uint64_t k_blocks_per_worker = 8; // where the sizes depend on n and P only
 constexpr int k_looks = 100; // of a participant without a block, while others steal
-constexpr double k_long_ns = 1e6; // workers that are busy now are idle before such work ends
 constexpr double k_least_ns = 1e-6; // of an iteration; 0 means unknown
 constexpr double k_short_block_ns = 1000; // taking such a block would show in what an iteration takes
 
@@ -315,6 +314,7 @@ struct loop_blocks::state {
   std::uint64_t done = 0; // iterations that the caller has taken while it is alone
   std::uint64_t last = 0, began_at = 0; // iterations of the last block, and its begin
   double ns = 0; // of an iteration
+  double remembered_ns = 0; // by the call site; 0: unknown
   std::uint64_t own_iterations = 0, own_ns = 0;
   bool known = false; // `ns` is what the call site remembers
   bool waits = false; // a block has suspended
@@ -327,6 +327,11 @@ struct loop_blocks::state {
   /// Returns whether several iterations may be in one block although they are short. Those of a
   /// taskloop may wait, in many blocks at once.
   [[nodiscard]] bool may_be_one_block() const noexcept { return request.participants == 0; }
+
+  /// Returns whether no other worker may take part.
+  [[nodiscard]] bool is_for_one() const {
+    return request.participants == 1 || (!is_shut_down() && loop_workers() == 1);
+  }
 
   bool next_alone(std::uint64_t &first, std::uint64_t &count);
   bool next_shared(std::uint64_t &first, std::uint64_t &count);
@@ -452,6 +457,32 @@ struct loop_blocks::state {
 
 namespace {
 
+double each_ns(std::uint64_t ns, double iterations) noexcept {
+  return std::max(static_cast<double>(ns) / iterations, k_least_ns);
+}
+/// Keeps what some iterations of a call have taken.
+void remember_part(loop_site &site, std::uint64_t ns, double iterations) noexcept {
+  if (iterations <= 0)
+    return;
+  const double known = static_cast<double>(site.ns.load(std::memory_order_relaxed));
+  site.ns.store(static_cast<float>(blend_calls(known, each_ns(ns, iterations))),
+                std::memory_order_relaxed);
+}
+
+/// Notes whether a shared call took longer than one alone. A short call is left alone to learn what
+/// that takes.
+void note_loss(loop_site &site, double shared_ns, double alone_ns) noexcept {
+  constexpr unsigned k_most_losses = 1 << 15;
+  if (alone_ns <= 0) {
+    site.alone.store(shared_ns < k_long_ns ? 1 : 0, std::memory_order_relaxed);
+    return;
+  }
+  const unsigned losses =
+      losses_in_row(shared_ns, alone_ns, site.losses.load(std::memory_order_relaxed));
+  site.losses.store(static_cast<std::uint16_t>(std::min(losses, k_most_losses)), std::memory_order_relaxed);
+  site.alone.store(static_cast<std::uint16_t>(calls_alone_after(losses)), std::memory_order_relaxed);
+}
+
 /// Has iterations that wait count as long, so that the next call does not run them as one block.
 void remember_waits(loop_site &site) noexcept {
   if (static_cast<double>(site.ns.load(std::memory_order_relaxed)) < k_blind_ns)
@@ -522,8 +553,11 @@ bool loop_blocks::state::publish() {
 
 bool loop_blocks::state::next_alone(std::uint64_t &first, std::uint64_t &count) {
   const std::uint64_t left = request.size - done;
-  if (left == 0 || shared.stopped.load(std::memory_order_relaxed))
+  if (left == 0 || shared.stopped.load(std::memory_order_relaxed)) {
+    if (last > own_iterations) // else it tells little of the loop, and costs a look
+      measure();
     return false;
+  }
   const bool is_first = last == 0, was_known = known;
   measure();
   std::uint64_t want = 1;
@@ -539,7 +573,9 @@ bool loop_blocks::state::next_alone(std::uint64_t &first, std::uint64_t &count) 
   } else {
     if (publish())
       return !stays_alone && next_shared(first, count);
-    want = next_serial_block(was_known ? UINT64_MAX : last, ns, left, loop_block_ns());
+    const bool as_known = remembered_ns > 0 && ns <= 2 * remembered_ns;
+    want = next_serial_block(was_known || as_known ? UINT64_MAX : last, ns, left,
+                             lone_block(as_known, is_for_one(), loop_block_ns()));
   }
   const std::uint64_t begin = std::exchange(done, done + want);
   return give(begin, want, first, count);
@@ -615,10 +651,12 @@ bool loop_blocks::next(std::uint64_t &first, std::uint64_t &count) {
 
 void loop_blocks::skip() noexcept {
   state &s = *m_state;
-  if (s.shared.count == 0)
+  if (s.shared.count == 0) {
     s.done = s.request.size;
-  else
+    s.last = 0; // which part of it has run is unknown
+  } else {
     s.shared.at(s.me).range.drop();
+  }
 }
 
 void run_loop(const loop_request &request) {
@@ -647,6 +685,7 @@ void run_loop(const loop_request &request) {
     } else {
       if (request.site) {
         caller.ns = static_cast<double>(request.site->ns.load(std::memory_order_relaxed));
+        caller.remembered_ns = caller.ns;
         caller.known = caller.ns > 0;
       }
       if (request.body == loop_body::may_wait && request.size > 1 && request.participants != 1) {
@@ -670,7 +709,7 @@ void run_loop(const loop_request &request) {
     participate(caller);
     caller.take_branch_back();
     if (request.site) {
-      remember(*request.site, caller.own_ns, static_cast<double>(caller.own_iterations));
+      remember_part(*request.site, caller.own_ns, static_cast<double>(caller.own_iterations));
       if (caller.waits && request.body == loop_body::may_wait)
         remember_waits(*request.site);
     }
@@ -688,10 +727,12 @@ std::uint64_t run_alone(const loop_request &request) {
     loop_blocks::state caller(shared);
     caller.stays_alone = true;
     caller.ns = static_cast<double>(request.site->ns.load(std::memory_order_relaxed));
+    caller.remembered_ns = caller.ns;
     caller.known = caller.ns > 0;
     participate(caller);
-    remember(*request.site, caller.own_ns, static_cast<double>(caller.own_iterations));
     done = caller.done;
+    (done == request.size ? remember : remember_part)(*request.site, caller.own_ns,
+                                                      static_cast<double>(caller.own_iterations));
   }
   if (shared.errors.any)
     rethrow(request.errors, shared.errors);
@@ -720,6 +761,11 @@ unsigned loop_workers() { return static_cast<unsigned>(worker_count()); }
 std::uint64_t loop_clock() noexcept { return now_ns(); }
 
 std::uint64_t tick_clock() noexcept { return read_ticks(); }
+void remember_since(loop_site &site, std::uint64_t began, std::uint64_t iterations) noexcept {
+  const std::uint64_t ticks = read_ticks() - began;
+  if (ticks_are_calibrated()) [[likely]]
+    remember(site, ticks_to_ns(ticks), static_cast<double>(iterations));
+}
 bool took_long(loop_site &site, std::uint64_t began, std::uint64_t iterations) noexcept {
   const std::uint64_t ticks = read_ticks() - began;
   if (!ticks_are_calibrated()) [[unlikely]]
@@ -727,7 +773,7 @@ bool took_long(loop_site &site, std::uint64_t began, std::uint64_t iterations) n
   const std::uint64_t ns = ticks_to_ns(ticks);
   if (static_cast<double>(ns) < k_blind_ns) [[likely]]
     return false;
-  remember(site, ns, static_cast<double>(iterations));
+  remember_part(site, ns, static_cast<double>(iterations));
   return true;
 }
 
@@ -738,9 +784,10 @@ double loop_block_ns() noexcept {
 void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept {
   if (iterations <= 0)
     return;
-  const double known = static_cast<double>(site.ns.load(std::memory_order_relaxed));
-  const double seen = std::max(static_cast<double>(ns) / iterations, k_least_ns);
-  site.ns.store(static_cast<float>(blend_calls(known, seen)), std::memory_order_relaxed);
+  remember_part(site, ns, iterations);
+  const double seen = each_ns(ns, iterations);
+  const double least = static_cast<double>(site.least_ns.load(std::memory_order_relaxed));
+  site.least_ns.store(static_cast<float>(least_of_late(least, seen)), std::memory_order_relaxed);
 }
 
 void remember_shared(loop_site &site, std::uint64_t ns, double iterations) noexcept {
@@ -748,8 +795,12 @@ void remember_shared(loop_site &site, std::uint64_t ns, double iterations) noexc
     return;
   const runtime *const rt = runtime_or_null(); // null: no worker has come
   const double workers = rt ? rt->started_workers.load(std::memory_order_relaxed) : 1;
+  const double known = static_cast<double>(site.ns.load(std::memory_order_relaxed));
+  const double least = static_cast<double>(site.least_ns.load(std::memory_order_relaxed));
+  if (!blocks_ignore_time())
+    note_loss(site, static_cast<double>(ns), least * iterations);
   const double most = most_work(static_cast<double>(ns), wake_ns(), workers) / iterations;
-  if (most < static_cast<double>(site.ns.load(std::memory_order_relaxed)))
+  if (most < known)
     site.ns.store(static_cast<float>(std::max(most, k_least_ns)), std::memory_order_relaxed);
 }
 

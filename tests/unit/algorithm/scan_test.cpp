@@ -90,8 +90,96 @@ TEST(scans, that_are_shared_learn_what_an_element_takes) {
   EXPECT_LT(site_of<slow_at_first>.ns.load(std::memory_order_relaxed), k_slow_ns);
 }
 
+/// Scans 1000 numbers at a site. Returns how many pieces of them were reduced first, as those are that
+/// the caller shares.
+template <class Tag>
+int pieces_reduced() {
+  std::atomic<int> reduced{0};
+  std::vector<std::uint64_t> out(1000);
+  std::optional<std::uint64_t> carry(0);
+  const auto write = [&](std::uint64_t first, std::uint64_t count, std::uint64_t value) {
+    for (std::uint64_t i = first; i < first + count; ++i)
+      out[i] = ++value;
+    return value;
+  };
+  weft::detail::scan_timed_blocks<Tag, std::uint64_t>(
+      weft::detail::loop_control(), out.size(), carry,
+      [&](std::uint64_t first, std::uint64_t count) { carry = write(first, count, *carry); },
+      [&](std::uint64_t, std::uint64_t count) {
+        ++reduced;
+        return count;
+      },
+      [&](std::uint64_t first, std::uint64_t count, std::optional<std::uint64_t> &&value) {
+        write(first, count, *value);
+      },
+      std::plus<>());
+  EXPECT_EQ(out.back(), out.size());
+  return reduced;
+}
+
+struct short_scan {};
+struct losing_scan {};
+
+TEST(scans, of_less_than_25_us_stay_with_their_caller) {
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  for (int i = 0; i != 20; ++i) {
+    weft::detail::site_of<short_scan>.ns = 24.9F;
+    EXPECT_EQ(pieces_reduced<short_scan>(), 0);
+  }
+}
+
+TEST(scans, stay_with_their_caller_after_a_shared_one_that_took_longer) {
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  weft::detail::loop_site &site = weft::detail::site_of<losing_scan>;
+  for (int i = 0; i != 20; ++i) {
+    site.ns = 1e6F; // so that the scan is shared, while a worker is idle
+    site.alone = 1;
+    EXPECT_EQ(pieces_reduced<losing_scan>(), 0);
+    EXPECT_EQ(site.alone, 0);
+  }
+}
+
 /// Is the call site of a shared call in a test.
 struct shared_site {};
+struct paying_site {};
+
+TEST(shared_calls, that_took_longer_leave_the_next_ones_alone) {
+  weft::detail::loop_site &site = weft::detail::site_of<paying_site>;
+  const auto left_alone = [&](float least_ns) {
+    site.least_ns = least_ns;
+    { const weft::detail::shared_call timed(site, 1000); }
+    int calls = 0;
+    while (weft::detail::is_left_alone(site))
+      ++calls;
+    return calls;
+  };
+  if (weft::detail::blocks_ignore_time()) {
+    EXPECT_EQ(left_alone(1e-6F), 0) << "blocks depend on no clock";
+    return;
+  }
+  EXPECT_EQ(left_alone(0), 1) << "to learn what a call takes";
+  for (int i = 0; i != 2; ++i) {
+    EXPECT_EQ(left_alone(1e-6F), 0);
+    EXPECT_EQ(left_alone(1e-6F), 0);
+    EXPECT_EQ(left_alone(1e-6F), 1);
+    EXPECT_EQ(left_alone(1e-6F), 0);
+    EXPECT_EQ(left_alone(1e9F), 0) << "1000 elements did not take 1000 seconds";
+  }
+}
+
+TEST(pays, not_at_a_site_that_is_left_alone) {
+  weft::detail::loop_site site;
+  weft::detail::loop_control control;
+  site.alone = 1;
+  EXPECT_FALSE(weft::detail::pays(control, site, 1e12));
+  EXPECT_EQ(site.alone, 0);
+  site.alone = 1;
+  control.grain = 1;
+  EXPECT_TRUE(weft::detail::pays(control, site, 1)) << "the program asks for it";
+  EXPECT_EQ(site.alone, 1);
+}
 
 TEST(shared_calls, lower_what_a_site_remembers_and_never_raise_it) {
   std::atomic<float> &ns = weft::detail::site_of<shared_site>.ns;

@@ -55,6 +55,15 @@ TEST(loop_blocks, a_caller_alone_ends_its_loop_without_small_blocks) {
   EXPECT_EQ(next_serial_block(UINT64_MAX, 0, UINT64_MAX), UINT64_MAX / 4);
 }
 
+TEST(loop_blocks, a_caller_alone_takes_longer_blocks_of_what_it_knows) {
+  EXPECT_EQ(lone_block(false, false), 4000);
+  EXPECT_EQ(lone_block(false, true), 4000) << "the iterations may get longer";
+  EXPECT_EQ(lone_block(true, false), 10'000) << "as long as what is never shared";
+  EXPECT_EQ(lone_block(true, true), 256'000) << "no worker could take a part";
+  EXPECT_EQ(lone_block(false, false, 40'000), 40'000) << "as the setting says";
+  EXPECT_EQ(lone_block(true, false, 40'000), 40'000);
+}
+
 TEST(loop_blocks, a_block_worth_taking_is_an_eighth_of_one) {
   EXPECT_EQ(least_block(5, 1000), 100u);
   EXPECT_EQ(least_block(5, 101), 100u);
@@ -113,6 +122,27 @@ TEST(loop_blocks, a_call_site_forgets_a_preempted_call) {
   EXPECT_EQ(blend_calls(0, 7), 7);
   EXPECT_EQ(blend_calls(100, 500), 200);
   EXPECT_EQ(blend_calls(200, 100), 150);
+}
+
+TEST(loop_blocks, a_site_keeps_the_least_time_of_late) {
+  EXPECT_EQ(least_of_late(0, 7), 7);
+  EXPECT_EQ(least_of_late(16, 12), 12);
+  EXPECT_EQ(least_of_late(16, 16.5), 16.5) << "other work";
+  EXPECT_EQ(least_of_late(16, 1000), 17) << "other work, or preempted";
+}
+
+TEST(loop_blocks, a_shared_call_loses_that_takes_a_tenth_longer) {
+  EXPECT_EQ(losses_in_row(110, 100, 7), 0u);
+  EXPECT_EQ(losses_in_row(111, 100, 0), 1u);
+  EXPECT_EQ(losses_in_row(111, 100, 7), 8u);
+}
+
+TEST(loop_blocks, calls_stay_alone_after_three_shared_ones_that_lost) {
+  const unsigned alone[] = {0, 0, 0, 1, 0, 0, 3, 0, 0, 7, 0, 0, 15, 0, 0, 31, 0, 0, 31};
+  unsigned losses = 0;
+  for (const unsigned calls : alone)
+    EXPECT_EQ(calls_alone_after(losses++), calls) << losses - 1;
+  EXPECT_EQ(calls_alone_after(3 * 100'000), 31u);
 }
 
 TEST(loop_blocks, a_shared_call_has_no_more_work_than_all_do_after_a_wake_up) {

@@ -528,4 +528,78 @@ TEST(taskfor, runs_in_place_in_a_final_task) {
   EXPECT_TRUE(done_at_once);
 }
 
+/// Runs a loop of 1000 iterations alone, at a site that remembers 10 ns of each; body(block) says
+/// whether the loop goes on. Returns the sizes of the blocks.
+template <class Body>
+std::vector<std::uint64_t> blocks_alone(weft::detail::loop_site &site, Body body) {
+  struct context {
+    Body body;
+    std::vector<std::uint64_t> blocks;
+  } of{body, {}};
+  weft::detail::loop_request request;
+  request.size = 1000;
+  request.site = &site;
+  request.context = &of;
+  request.participants = 1;
+  request.participate = [](void *p, weft::detail::loop_blocks &blocks) {
+    auto &mine = *static_cast<context *>(p);
+    for (std::uint64_t first = 0, count = 0; blocks.next(first, count);) {
+      mine.blocks.push_back(count);
+      if (!mine.body(mine.blocks.size()))
+        blocks.skip();
+    }
+  };
+  site.ns = 10.0F;
+  EXPECT_EQ(weft::detail::run_alone(request), 1000u);
+  return of.blocks;
+}
+
+TEST(loop_alone, has_two_blocks_where_the_first_one_takes_what_is_known) {
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  weft::detail::loop_site site;
+  std::vector<std::uint64_t> blocks;
+  for (int i = 0; i != 1000 && blocks.size() != 2; ++i) // a first block that is preempted counts as long
+    blocks = blocks_alone(site, [](std::size_t) { return true; });
+  EXPECT_EQ(blocks, (std::vector<std::uint64_t>{50, 950}));
+  EXPECT_GT(site.least_ns, 0);
+}
+
+TEST(loop_alone, remembers_a_long_last_block) {
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  weft::detail::loop_site site;
+  for (int i = 0; i != 20; ++i) {
+    blocks_alone(site, [](std::size_t block) {
+      if (block != 1)
+        dawdle();
+      return true;
+    });
+    EXPECT_GT(site.ns, 11) << "at least 10 us more in 1000 iterations, of which a quarter counts";
+  }
+}
+
+TEST(loop_alone, that_ends_within_a_block_remembers_the_others) {
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  weft::detail::loop_site site;
+  for (int i = 0; i != 20; ++i) {
+    blocks_alone(site, [](std::size_t) {
+      dawdle();
+      return false;
+    });
+    EXPECT_EQ(site.ns, 10) << "which iterations have run is unknown";
+  }
+}
+
+TEST(sampled_call, times_some_calls) {
+  weft::detail::loop_site site;
+  for (int i = 0; i != 100'000 && site.ns == 0; ++i) {
+    weft::detail::sampled_call timed(site);
+    dawdle();
+    timed.ends(1);
+  }
+  EXPECT_GT(site.ns, 1000) << "nanoseconds of an iteration";
+}
+
 } // namespace
