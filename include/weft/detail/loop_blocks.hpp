@@ -20,13 +20,13 @@ inline constexpr double k_least_wake_ns = 1000, k_most_wake_ns = 50'000;
 /// take as long to part as they gain.
 inline constexpr double k_least_shared_ns = 10'000;
 /// Is the same for work of which a part is done twice where it is shared, as in a scan.
-inline constexpr double k_least_shared_twice_ns = 25'000;
+inline constexpr double k_least_shared_twice_ns = 15'000;
 /// Is the time of a block whose loop no other worker may enter.
 inline constexpr double k_lone_block_ns = 256'000;
 /// Is the time of long work: workers that are busy now are idle before it ends.
 inline constexpr double k_long_ns = 1e6;
-/// Are the shared calls in a row that have to take longer than the caller alone before the next calls
-/// stay with their caller: the first ones may have to wake workers for those behind them.
+/// Are the shared calls that have to take longer than one alone before the next calls stay with their
+/// caller: the first ones may have to wake workers for those behind them.
 inline constexpr unsigned k_losses = 3;
 /// Bounds how many calls stay with their caller then.
 inline constexpr unsigned k_most_calls_alone = 31;
@@ -86,13 +86,15 @@ inline constexpr unsigned k_sample = 8;
   return as_known ? std::max(no_other ? k_lone_block_ns : k_least_shared_ns, block_ns) : block_ns;
 }
 
-/// Returns how many shared calls in a row have taken longer than one alone, after another one and
-/// `before` of them.
-[[nodiscard]] constexpr unsigned losses_in_row(double shared_ns, double alone_ns,
-                                               unsigned before) noexcept {
-  return shared_ns > alone_ns * 1.1 ? before + 1 : 0;
+/// Counts the shared calls of a site that took a tenth longer than one alone, less those that took less
+/// time. A change is a step of one.
+[[nodiscard]] constexpr unsigned losses_after(double shared_ns, double alone_ns,
+                                              unsigned before) noexcept {
+  if (shared_ns > alone_ns * 1.1)
+    return before + 1;
+  return shared_ns < alone_ns && before != 0 ? before - 1 : before;
 }
-/// Returns how many calls stay with their caller after so many: after each third one 1, 3, 7 and so
+/// Returns how many calls stay with their caller after one more loss: at each third one 1, 3, 7 and so
 /// on.
 [[nodiscard]] constexpr unsigned calls_alone_after(unsigned losses) noexcept {
   if (losses == 0 || losses % k_losses != 0)

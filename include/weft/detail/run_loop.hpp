@@ -18,7 +18,7 @@ namespace detail {
 struct loop_site {
   std::atomic<float> ns{0}; // that an iteration takes; 0: unknown
   std::atomic<float> least_ns{0}; // that one has taken lately in a call that was not shared
-  std::atomic<std::uint16_t> losses{0}; // shared calls in a row that took longer than one alone
+  std::atomic<std::uint16_t> losses{0}; // shared calls that took longer than one alone, less those that gained
   std::atomic<std::uint16_t> alone{0}; // so many calls are not shared because of that
 };
 /// Is the site of a type: a lambda has one of its own, so a call site has.

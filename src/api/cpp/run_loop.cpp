@@ -472,15 +472,18 @@ void remember_part(loop_site &site, std::uint64_t ns, double iterations) noexcep
 /// Notes whether a shared call took longer than one alone. A short call is left alone to learn what
 /// that takes.
 void note_loss(loop_site &site, double shared_ns, double alone_ns) noexcept {
-  constexpr unsigned k_most_losses = 1 << 15;
+  constexpr unsigned k_most_losses = 10 * k_losses; // after as many gains no loss counts any more
   if (alone_ns <= 0) {
     site.alone.store(shared_ns < k_long_ns ? 1 : 0, std::memory_order_relaxed);
     return;
   }
-  const unsigned losses =
-      losses_in_row(shared_ns, alone_ns, site.losses.load(std::memory_order_relaxed));
-  site.losses.store(static_cast<std::uint16_t>(std::min(losses, k_most_losses)), std::memory_order_relaxed);
-  site.alone.store(static_cast<std::uint16_t>(calls_alone_after(losses)), std::memory_order_relaxed);
+  const unsigned before = site.losses.load(std::memory_order_relaxed);
+  unsigned losses = losses_after(shared_ns, alone_ns, before);
+  if (losses > k_most_losses)
+    losses -= k_losses;
+  site.losses.store(static_cast<std::uint16_t>(losses), std::memory_order_relaxed);
+  if (losses > before)
+    site.alone.store(static_cast<std::uint16_t>(calls_alone_after(losses)), std::memory_order_relaxed);
 }
 
 /// Has iterations that wait count as long, so that the next call does not run them as one block.

@@ -132,9 +132,11 @@ TEST(loop_blocks, a_site_keeps_the_least_time_of_late) {
 }
 
 TEST(loop_blocks, a_shared_call_loses_that_takes_a_tenth_longer) {
-  EXPECT_EQ(losses_in_row(110, 100, 7), 0u);
-  EXPECT_EQ(losses_in_row(111, 100, 0), 1u);
-  EXPECT_EQ(losses_in_row(111, 100, 7), 8u);
+  EXPECT_EQ(losses_after(111, 100, 7), 8u);
+  EXPECT_EQ(losses_after(110, 100, 7), 7u);
+  EXPECT_EQ(losses_after(100, 100, 7), 7u);
+  EXPECT_EQ(losses_after(99, 100, 7), 6u);
+  EXPECT_EQ(losses_after(99, 100, 0), 0u);
 }
 
 TEST(loop_blocks, calls_stay_alone_after_three_shared_ones_that_lost) {
