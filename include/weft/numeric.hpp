@@ -47,9 +47,10 @@ Out scan_values(const P &policy, std::uint64_t n, Out out, std::optional<T> carr
     }
     *before = scan_from(std::move(*before), first, end);
   };
+  const bool has_carry = carry.has_value(); // callers know it: asked later, it would be in memory
   if (is_one_block<tag>(policy.control(), n)) [[likely]] {
     as_one_block<tag>(policy.control(), n, [&] {
-      if (carry) {
+      if (has_carry) {
         static_cast<void>(scan_from(std::move(*carry), 0, n));
       } else { // without a look at `carry` again, which would take as long as eight elements
         T sum(value(0));

@@ -63,6 +63,12 @@ double wake_ns() noexcept {
   return static_cast<double>(g_wake_ups.ns.load(std::memory_order_relaxed));
 }
 
+/// Returns what it takes until another worker takes part. One that searches for work is awake.
+double coming_ns() noexcept {
+  const runtime *const rt = runtime_or_null();
+  return rt && rt->idle.searching() != 0 ? k_least_wake_ns : wake_ns();
+}
+
 /// Returns what a look at the clock takes: the least of some, measured once.
 std::uint64_t look_ns() noexcept {
   static constinit std::atomic<std::uint64_t> known{UINT64_MAX};
@@ -349,7 +355,7 @@ struct loop_blocks::state {
   }
   /// Says whether the rest is left to the caller.
   [[nodiscard]] bool is_refused(double rest_ns) noexcept {
-    const bool refused = stays_serial(rest_ns, wake_ns());
+    const bool refused = stays_serial(rest_ns, coming_ns());
     if (refused && !std::exchange(was_refused, true))
       note_refusal(rest_ns);
     return refused;
@@ -541,7 +547,7 @@ bool loop_blocks::state::publish() {
   if (!others_are_idle())
     return false;
   const unsigned most = request.participants != 0 ? request.participants : loop_workers();
-  const unsigned n = participants_for(rest_ns, wake_ns(), most);
+  const unsigned n = participants_for(rest_ns, coming_ns(), most);
   if (n < 2)
     return false;
   if (stays_alone)
@@ -697,7 +703,7 @@ void run_loop(const loop_request &request) {
         // A loop that its caller is to run alone is in one part.
         const double predicted_ns = caller.ns * static_cast<double>(request.size);
         const bool alone = caller.known && caller.may_be_one_block() &&
-                           stays_serial(predicted_ns, wake_ns());
+                           stays_serial(predicted_ns, coming_ns());
         shared.ns = caller.ns;
         if (alone) {
           shared.left_alone_until = now_ns() + 2 * static_cast<std::uint64_t>(predicted_ns);
@@ -745,7 +751,7 @@ std::uint64_t run_alone(const loop_request &request) {
 bool sharing_pays(double predicted_ns) {
   if (blocks_ignore_time())
     return true;
-  if (stays_serial(predicted_ns, wake_ns())) {
+  if (stays_serial(predicted_ns, coming_ns())) {
     note_refusal(predicted_ns);
     return false;
   }

@@ -87,6 +87,36 @@ TEST(loop_times, a_wake_up_is_forgotten_while_it_keeps_loops_serial) {
   EXPECT_EQ(forget_wake(k_least_wake_ns), k_least_wake_ns);
 }
 
+TEST(loop_times, a_worker_that_searches_for_work_need_not_be_woken) {
+  const auto end = test::in_process(
+      {{"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WAIT_POLICY", "help"}}, [] {
+        weft::start();
+        weft::detail::loop_site site;
+        weft::detail::loop_request request;
+        request.size = 1000;
+        request.site = &site;
+        request.participate = [](void *, weft::detail::loop_blocks &blocks) {
+          for (std::uint64_t first = 0, count = 0; blocks.next(first, count);) {
+          }
+        };
+        const auto is_shared = [&] {
+          site.ns = 30.0F; // 30 us are more than a loop needs, and less than two such wake-ups
+          weft::detail::g_wake_ups.ns = static_cast<float>(weft::detail::k_most_wake_ns);
+          return weft::detail::run_alone(request) == 0;
+        };
+        wait_until_the_others_sleep();
+        EXPECT_FALSE(is_shared());
+        bool shared = false;
+        for (int i = 0; i != 100'000 && !shared; ++i) {
+          weft::spawn([] {}); // wakes the other worker, which then searches for a while
+          weft::taskwait();
+          shared = is_shared();
+        }
+        EXPECT_TRUE(shared);
+      });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(loop_times, a_loop_measures_the_wake_up_of_the_worker_that_its_caller_wakes) {
   const auto end = test::in_process({{"WEFT_WORKERS", "4"}}, [] {
     weft::start();
