@@ -15,6 +15,7 @@
 #include "task/locals.hpp"
 #include "task/tracing.hpp"
 #include "task/wait/claim_word.hpp"
+#include "task/wait/run_in_place.hpp"
 #include "task/wait/signal_word.hpp"
 #include "ult/hooks.hpp"
 #include "ult/stack_switch.hpp"
@@ -280,6 +281,26 @@ runnable *pick(thread_context &e) {
   return take_ready(w);
 }
 
+namespace {
+
+/// Runs a task on the frame of a waiter that is not its parent, and notes that for reports.
+WEFT_COLD runnable *run_of_other(worker &w, task &t) {
+  task *const waiter = w.current;
+  const run_in_place noted(*root_of(*w.pool_stack), *waiter);
+  waiter->next = &t; // it waits for no children meanwhile
+  runnable *const successor = execute_counted(w, t, body_on::frame);
+  waiter->next = nullptr;
+  return successor;
+}
+
+WEFT_INLINE runnable *run_for_waiter(worker &w, const lineage &waited_for, task &t) {
+  if (waited_for.group && t.parent != w.current) [[unlikely]]
+    return run_of_other(w, t);
+  return execute_counted(w, t, body_on::frame);
+}
+
+} // namespace
+
 bool help(const lineage &waited_for, const completion_word<> &word, const std::uint32_t &owned) {
   worker *w = this_worker_or_null();
   // On a thread's own stack a child that waits could be continued by that thread only, and another
@@ -290,7 +311,7 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::u
   if (!r)
     return false;
   do {
-    r = execute_counted(*w, *static_cast<task *>(r), body_on::frame);
+    r = run_for_waiter(*w, waited_for, *static_cast<task *>(r));
     w = this_worker_or_null(); // the thread may have changed
     if (!r) {
       if (word.done(owned)) // the next one in the queue is older than the wait

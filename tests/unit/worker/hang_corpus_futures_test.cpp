@@ -160,6 +160,27 @@ void waits_on_one_stack() {
   weft::spawn([] { return second.get() + 1; }, weft::label("first")).wait();
 }
 
+/// The waiter for a group runs in place a member that a task has spawned which is not below it.
+void member_that_another_task_spawned() {
+  static weft::task_group *the_group = nullptr;
+  static weft::shared_future<int> creator;
+  creator = weft::future<int>(weft::spawn(
+      [] {
+        the_group->spawn([] { the_promise().get_future().wait(); }, weft::label("member"));
+        return 0;
+      },
+      weft::label("creator")));
+  weft::spawn(
+      [] {
+        weft::task_group g;
+        the_group = &g;
+        creator.get();
+        return g.wait(), 0;
+      },
+      weft::label("waiter"))
+      .wait();
+}
+
 /// The waiter below has a lock; the task on top of it has not.
 void lock_of_the_waiter_below() {
   static weft::mutex m;
@@ -439,6 +460,11 @@ const sick_program k_sick_futures[] = {
       "task 'second' waits for the end of task 'third'",
       "task 'third' waits for its child task 'child of the third'",
       "task 'child of the third' waits for promise 0x"},
+     {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}},
+    {"a_member_that_another_task_spawned",
+     why::nobody_left,
+     &member_that_another_task_spawned,
+     {"task 'waiter' waits for the end of task 'member'", "task 'member' waits for promise 0x"},
      {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}},
     {"a_lock_of_the_waiter_below",
      why::nobody_left,
