@@ -27,9 +27,9 @@ inline constexpr double k_lone_block_ns = 256'000;
 inline constexpr double k_long_ns = 1e6;
 /// Are the shared calls that have to take longer than one alone before the next calls stay with their
 /// caller: the first ones may have to wake workers for those behind them.
-inline constexpr unsigned k_losses = 3;
+inline constexpr unsigned k_losses = 8;
 /// Bounds how many calls stay with their caller then.
-inline constexpr unsigned k_most_calls_alone = 31;
+inline constexpr unsigned k_most_calls_alone = 127;
 /// Is the predicted time of a loop below which its caller does not even look at a clock, but for
 /// one call of k_sample.
 inline constexpr double k_blind_ns = 3000;
@@ -94,12 +94,12 @@ inline constexpr unsigned k_sample = 8;
     return before + 1;
   return shared_ns < alone_ns && before != 0 ? before - 1 : before;
 }
-/// Returns how many calls stay with their caller after one more loss: at each third one 1, 3, 7 and so
+/// Returns how many calls stay with their caller after one more loss: at each eighth one 1, 3, 7 and so
 /// on.
 [[nodiscard]] constexpr unsigned calls_alone_after(unsigned losses) noexcept {
   if (losses == 0 || losses % k_losses != 0)
     return 0;
-  return losses / k_losses > 4 ? k_most_calls_alone : (1u << losses / k_losses) - 1;
+  return losses / k_losses > 6 ? k_most_calls_alone : (1u << losses / k_losses) - 1;
 }
 
 /// Returns whether the caller runs the rest itself, because to wake a worker takes too long.

@@ -139,12 +139,15 @@ TEST(loop_blocks, a_shared_call_loses_that_takes_a_tenth_longer) {
   EXPECT_EQ(losses_after(99, 100, 0), 0u);
 }
 
-TEST(loop_blocks, calls_stay_alone_after_three_shared_ones_that_lost) {
-  const unsigned alone[] = {0, 0, 0, 1, 0, 0, 3, 0, 0, 7, 0, 0, 15, 0, 0, 31, 0, 0, 31};
+TEST(loop_blocks, calls_stay_alone_after_eight_shared_ones_that_lost) {
+  const unsigned alone[] = {0, 1, 3, 7, 15, 31, 63, 127, 127};
   unsigned losses = 0;
-  for (const unsigned calls : alone)
+  for (const unsigned calls : alone) {
     EXPECT_EQ(calls_alone_after(losses++), calls) << losses - 1;
-  EXPECT_EQ(calls_alone_after(3 * 100'000), 31u);
+    for (int i = 1; i != 8; ++i)
+      EXPECT_EQ(calls_alone_after(losses++), 0u) << losses - 1;
+  }
+  EXPECT_EQ(calls_alone_after(8 * 100'000), 127u);
 }
 
 TEST(loop_blocks, a_shared_call_has_no_more_work_than_all_do_after_a_wake_up) {
