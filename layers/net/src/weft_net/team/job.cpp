@@ -188,6 +188,7 @@ class job final : weft_net::member::listener {
   void meet(const meeting_options &options);
   std::string share(const std::string &own, const meeting_options &options);
   void check_hosts() const;
+  void note_paths(engine &made);
   void print_start() const;
   void describe_trace();
 
@@ -200,6 +201,7 @@ class job final : weft_net::member::listener {
   membership m_membership;
   const bool m_goes_on = setting("loss") == "continue";
   std::string m_engine = setting("engine");
+  std::map<std::string, std::string> m_paths; // by which each class of peers is reached, at rank 0
   std::unique_ptr<port> m_port;
   std::unique_ptr<own_root> m_root;
   std::unique_ptr<weft_net::member> m_member;
@@ -233,7 +235,20 @@ std::unique_ptr<engine> job::connect() {
   std::vector<std::string> addresses;
   for (const member_info &m : m_member->all())
     addresses.push_back(m.address);
-  return m_port->connect(m_membership.rank, addresses);
+  auto made = m_port->connect(m_membership.rank, addresses);
+  if (m_membership.rank == 0)
+    note_paths(*made);
+  return made;
+}
+
+/// Notes by what ranks are reached, for the line at the start. No other thread has the engine yet.
+void job::note_paths(engine &made) {
+  const auto &all = m_member->all();
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    const char *const who = all[r].system == all[0].system ? "within a host" : "between hosts";
+    if (!m_paths.contains(who))
+      m_paths[who] = made.path_to(static_cast<int>(r));
+  }
 }
 
 /// Finds the place where the ranks meet, makes it in rank 0 if no other process does, and joins.
@@ -336,14 +351,8 @@ void job::describe_trace() {
 void job::print_start() const {
   const auto &all = m_member->all();
   const auto [text, hosts] = hosts_of(all);
-  std::map<std::string, std::string> paths; // of a class of peers
-  for (std::size_t r = 1; r < all.size() && m_team; ++r) { // another layer has the engine
-    const char *const who = all[r].system == all[0].system ? "within a host" : "between hosts";
-    if (!paths.contains(who))
-      paths[who] = m_team->path_to(static_cast<int>(r));
-  }
   std::string how;
-  for (const auto &[who, path] : paths)
+  for (const auto &[who, path] : m_paths)
     how += ", " + path + " " + who;
   print(std::to_string(all.size()) + (all.size() == 1 ? " rank on " : " ranks on ") +
         std::to_string(hosts) + (hosts == 1 ? " host" : " hosts") + " (" + text + "), engine " +
