@@ -43,7 +43,8 @@ const char k_launch_help[] =
     "  --hosts A,B:4         where they run, in this order: on B four of them, on the others as many each as remain; without it, here. A program\n"
     "                        on another host starts in the same folder\n"
     "  --engine E            what carries their operations: the same as --set net.engine=E (`weft info` names the engines); inproc runs the\n"
-    "                        program once, with the ranks as tasks of it; mpi, mpi-openmpi and mpi-mpich start them by that MPI's launcher\n"
+    "                        program once, with the ranks as tasks of it; shm is ucx within a host; mpi, mpi-openmpi and mpi-mpich start them by that\n"
+    "                        MPI's launcher\n"
     "  --transports T        what the engine may use: the same as --set net.transports=T\n"
     "  --interface I         the network interface where the ranks meet, and which the engine uses between hosts\n"
     "  --remote-shell C      what starts a command on a host (ssh): called as C HOST COMMAND\n"
@@ -579,6 +580,8 @@ int run_launch(const words &arguments) {
     if (p.engine == "inproc")
       return usage_error(
           "the ranks of the engine inproc are tasks of one process; leave --hosts out");
+    if (p.engine == "shm" && !hosts.empty())
+      return usage_error("the engine shm reaches ranks of one host; leave --hosts out, or take ucx");
     return is_of_mpi(p) ? launch_by_mpi(p, std::move(hosts)) : launcher(p, std::move(hosts)).run();
   } catch (const std::exception &e) {
     std::fprintf(stderr, "weft launch: %s\n", e.what());

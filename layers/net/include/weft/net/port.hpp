@@ -43,7 +43,7 @@ class port {
   virtual void give_up() noexcept {}
 };
 
-/// Returns the name of the library that an engine's name stands for: `auto` is `ucx`; `mpi` is
+/// Returns the name of the library that an engine's name stands for: `auto` and `shm` are `ucx`; `mpi` is
 /// `mpi-openmpi` or `mpi-mpich`, by the MPI that the process has loaded, else by that whose launcher has
 /// started it, else by the library that is there. Other names are returned as they are.
 ///
@@ -52,7 +52,7 @@ class port {
 [[nodiscard]] WEFT_API std::string resolve_engine(const std::string &engine);
 
 /// Opens the port of an engine, as resolve_engine() names it, whose library `libweft-net-NAME.so` is beside that of weft::net or
-/// where the loader looks.
+/// where the loader looks. `shm` uses shared memory alone, unless the options name transports.
 ///
 /// Errors. not_supported, if the library is not there, or what it needs is missing; the text says which
 /// it is. bad_setting; out_of_resources.

@@ -37,12 +37,15 @@ void *open_library(const std::string &engine) {
                   "of the build)");
 }
 
+constexpr const char *k_within_host = "shm"; // ucx, by shared memory alone
+constexpr const char *k_within_host_transports = "shm,self";
+
 } // namespace
 
 std::string resolve_engine(const std::string &engine) {
   if (engine == "mpi" || engine.starts_with("mpi-"))
     return weft_net::mpi_engine_name(engine, weft_net::signs_of_process(own_folder()));
-  return engine == "auto" ? "ucx" : engine;
+  return engine == "auto" || engine == k_within_host ? "ucx" : engine;
 }
 
 std::unique_ptr<port> open_port(const std::string &named, const port_options &options) {
@@ -56,7 +59,10 @@ std::unique_ptr<port> open_port(const std::string &named, const port_options &op
     throw error(errc::not_supported, "libweft-net-" + engine +
                                          ".so is no engine of this Weft: it has no "
                                          "weft_net_open_port; build both together");
-  return std::unique_ptr<port>(open(options));
+  port_options chosen = options;
+  if (named == k_within_host && chosen.transports.empty())
+    chosen.transports = k_within_host_transports;
+  return std::unique_ptr<port>(open(chosen));
 }
 
 } // namespace net

@@ -215,8 +215,9 @@ class job final : weft_net::member::listener {
 };
 
 job::job(membership joined, const meeting_options &options) : m_membership(std::move(joined)) {
-  m_engine = resolve_engine(m_engine);
-  m_port = open_port(m_engine, {setting("transports"), setting("interface"), 0});
+  const std::string asked = m_engine;
+  m_engine = resolve_engine(asked);
+  m_port = open_port(asked, {setting("transports"), setting("interface"), 0});
   try {
     meet(options);
     check_hosts();
