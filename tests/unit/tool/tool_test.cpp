@@ -96,7 +96,8 @@ TEST_F(weft_tool, info_shows_the_cpus_that_may_be_used) {
   EXPECT_TRUE(end.printed("CPUs effective   " + std::to_string(m.effective_cpus()) + "\n")) << end;
   EXPECT_TRUE(end.printed("page size        " + std::to_string(m.page_bytes) + "\n")) << end;
   for (const char *what : {"CPUs online", "CPU quota", "NUMA node", "memory limit", "membarrier",
-                           "guard pages", "max_map_count", "compiler", "kernel", "\nnet "})
+                           "guard pages", "max_map_count", "compiler", "kernel", "\nnet ",
+                           "\nLPF ", "\nMPI ", "\nALPI "})
     EXPECT_TRUE(end.printed(what)) << what;
 }
 

@@ -168,6 +168,11 @@ int run_info(const words &arguments) {
 #else
   line("MPI", "not in this build (WEFT_MPI=ON, and Open MPI or MPICH when Weft is configured)");
 #endif
+#ifdef WEFT_HAS_ALPI
+  line("ALPI", "alpi/alpi.h, version 1.2");
+#else
+  line("ALPI", "not in this build (WEFT_ALPI=ON)");
+#endif
   line("NLopt", nlopt_text());
   line("can change", knobs_text());
   return k_ok;
