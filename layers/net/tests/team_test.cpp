@@ -389,6 +389,95 @@ TEST_P(net_team, a_broadcast_comes_from_any_root) {
   });
 }
 
+TEST_P(net_team, started_collective_calls_run_in_their_order) {
+  for (const int ranks : {1, 2, 3, 5}) {
+    std::atomic<int> come{0};
+    run_ranks(world(ranks), [&](team &t) {
+      std::vector<int> sums(3000, t.rank() + 1), given(3000, t.rank());
+      std::vector<affine> composed(1000, affine{t.rank() + 2, t.rank()});
+      affine all{2, 0};
+      for (int r = 1; r < ranks; ++r)
+        all = then(all, {r + 2, r});
+      for (int round = 0; round < 20; ++round) {
+        std::ranges::fill(sums, t.rank() + 1);
+        auto summed = t.async_allreduce(std::span(sums));
+        auto sent = t.async_broadcast(std::span(given), round % ranks);
+        ++come;
+        auto met = t.async_barrier();
+        EXPECT_EQ(t.allreduce(t.rank() + 1), ranks * (ranks + 1) / 2) << "behind those before";
+        EXPECT_TRUE(summed.is_ready() && sent.is_ready() && met.is_ready());
+        EXPECT_GE(come, (round + 1) * ranks);
+        EXPECT_EQ(sums, std::vector<int>(3000, ranks * (ranks + 1) / 2));
+        EXPECT_EQ(given, std::vector<int>(3000, round % ranks));
+        std::ranges::fill(given, t.rank());
+        summed.get();
+        sent.get();
+        met.get();
+        t.barrier();
+      }
+      std::shared_ptr<int> kept = std::make_shared<int>(7);
+      auto composes = t.async_allreduce(std::span(composed), [kept](affine a, affine b) {
+        EXPECT_EQ(*kept, 7);
+        return then(a, b);
+      });
+      auto array = t.allocate<int>(4); // is collective, too
+      EXPECT_TRUE(composes.is_ready());
+      composes.get();
+      EXPECT_EQ(composed, std::vector<affine>(1000, all));
+      EXPECT_EQ(kept.use_count(), 1) << "the function is the team's no more";
+      auto last = t.async_broadcast(std::span<int>(), ranks - 1);
+      std::thread([&] { last.get(); }).join();
+    });
+  }
+}
+
+// A call that suspended its caller would never end: the other rank comes when the caller goes on.
+TEST_P(net_team, a_rank_goes_on_while_a_collective_call_is_under_way) {
+  run_ranks(world(2), [](team &t) {
+    for (int i = 0; i < 20; ++i) {
+      int sum = t.rank() + 1;
+      if (t.rank() == 0) {
+        auto met = t.async_barrier();
+        auto summed = t.async_allreduce(std::span(&sum, 1));
+        EXPECT_FALSE(met.is_ready());
+        t.async_notify(1, 1).get();
+        summed.get();
+        met.get();
+      } else {
+        t.wait_notified(1);
+        t.barrier();
+        sum = t.allreduce(sum);
+      }
+      EXPECT_EQ(sum, 3);
+    }
+  });
+}
+
+TEST_P(net_team, started_collective_calls_of_a_lost_rank_fail) {
+  const net::inproc_world here = world(3);
+  run_ranks(here, [&](team &t) {
+    if (t.rank() == 2) {
+      EXPECT_EQ(failure_of([&] { t.wait_notified(99); }).rank, 2) << "its own waits end";
+      return;
+    }
+    int value = 1;
+    auto met = t.async_barrier();
+    auto summed = t.async_allreduce(std::span(&value, 1));
+    if (t.rank() == 1)
+      here.lose(2);
+    const auto first = failure_of([&] { met.get(); });
+    EXPECT_EQ(first.rank, 2);
+    EXPECT_TRUE(has(first, "rank 2 is lost: barrier of rank")) << first.text;
+    const auto second = failure_of([&] { summed.get(); });
+    EXPECT_EQ(second.rank, 2);
+    EXPECT_TRUE(has(second, "rank 2 is lost: allreduce of rank")) << second.text;
+    EXPECT_EQ(failure_of([&] { t.async_barrier().get(); }).rank, 2);
+    EXPECT_EQ(failure_of([&] { t.barrier(); }).rank, 2);
+    const auto no_root = failure_of([&] { (void)t.async_broadcast(std::span(&value, 1), 3); });
+    EXPECT_TRUE(has(no_root, "no rank 3")) << no_root.text;
+  });
+}
+
 TEST_P(net_team, a_slow_rank_bounds_what_is_started) {
   const net::inproc_world here = world(2);
   run_ranks(here, [&](team &t) {
@@ -749,6 +838,20 @@ TEST(net_world, a_collective_call_whose_message_is_refused_fails) {
       << seen.text;
   counts.refuses_messages = false;
   EXPECT_EQ(failure_of([&] { refused.barrier(); }).code, weft::errc::not_supported);
+}
+
+TEST(net_world, collective_calls_under_way_fail_as_their_team_ends) {
+  const net::inproc_world world(2);
+  auto first = std::make_unique<team>(world.make_engine(0));
+  team other(world.make_engine(1));
+  int value = 1;
+  auto met = first->async_barrier();
+  auto summed = first->async_allreduce(std::span(&value, 1));
+  first.reset();
+  const auto seen = failure_of([&] { met.get(); });
+  EXPECT_EQ(seen.code, weft::errc::invalid_argument);
+  EXPECT_TRUE(has(seen, "barrier of rank 0 was in flight when its team ended")) << seen.text;
+  EXPECT_TRUE(has(failure_of([&] { summed.get(); }), "allreduce of rank 0 was in flight"));
 }
 
 // Some 0.6 KB in three objects for each number would stay.

@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
@@ -52,7 +54,7 @@ inline constexpr int any_rank = -1;
 ///
 /// Cost. An allocation for each operation, and an event or a promise.
 /// Threads. Any task or thread of the rank.
-/// Blocks. While the queue of the rank is full; the collective calls.
+/// Blocks. While the queue of the rank is full; the collective calls that return no future.
 /// Errors. All operations: lost_rank, from the task or the future, when the other rank is lost;
 /// invalid_argument from the call, for spans of different sizes and ranks that do not exist, and from
 /// the task or the future, for memory that is no longer shared; not_a_task from the first form
@@ -210,7 +212,8 @@ class WEFT_API team {
   void fence(int rank) { start_alone({action::fence, rank}); }
 
   /// Waits until all ranks have called it. All ranks make the same collective calls (barrier,
-  /// allreduce, broadcast, allocate, share) in the same order, each rank one at a time.
+  /// allreduce, broadcast, their async_ forms, allocate, share) in the same order. The calls that suspend
+  /// the caller are made one at a time, and wait for those that were started before.
   ///
   /// Cost. Messages: the logarithm of the ranks, for each rank.
   /// Blocks. Yes: the worker runs other tasks meanwhile.
@@ -218,6 +221,15 @@ class WEFT_API team {
   /// calls any more then. invalid_argument while another task of this rank is in a collective call.
   /// As taskwait().
   void barrier();
+
+  /// Starts the same. The collective calls that a rank starts run one after another, in the order in
+  /// which it starts them; the caller goes on meanwhile.
+  ///
+  /// Cost. An allocation and a promise; a task for the calls that follow each other without a pause.
+  /// Blocks. No.
+  /// Errors. From the future: those of barrier(), and invalid_argument if the team ends first.
+  /// From the call: out_of_resources.
+  [[nodiscard]] future<void> async_barrier();
 
   /// Combines the values of all ranks, element by element, and gives the result to all. `combine(a,
   /// b)` is associative; it gets values in the order of the ranks, so that all ranks and all runs have
@@ -227,22 +239,22 @@ class WEFT_API team {
   /// Blocks. Yes. Errors. As barrier(), and what `combine` throws.
   template <transferable T, std::size_t Count, class Combine = std::plus<>>
   void allreduce(std::span<T, Count> values, Combine combine = {}) {
-    reduce_all(
-        values.data(), sizeof(T), values.size(),
-        [](void *context, void *into, const void *from, std::size_t count) {
-          auto &f = *static_cast<Combine *>(context);
-          auto *const left = static_cast<T *>(into);
-          const auto *const right = static_cast<const T *>(from);
-          for (std::size_t i = 0; i != count; ++i)
-            left[i] = f(left[i], right[i]);
-        },
-        &combine);
+    reduce_all(values.data(), sizeof(T), values.size(), &combine_values<T, Combine>, &combine);
   }
   /// Combines one value of each rank, and returns the result.
   template <transferable T, class Combine = std::plus<>>
   [[nodiscard]] T allreduce(T value, Combine combine = {}) {
     allreduce(std::span<T>(&value, 1), std::move(combine));
     return value;
+  }
+  /// Starts the same, as async_barrier(). The values are the team's until the future is ready; a task of
+  /// the library calls `combine`.
+  ///
+  /// Blocks. No. Errors. As async_barrier(); what `combine` throws, from the future.
+  template <transferable T, std::size_t Count, class Combine = std::plus<>>
+  [[nodiscard]] future<void> async_allreduce(std::span<T, Count> values, Combine combine = {}) {
+    return start_reduce(values.data(), sizeof(T), values.size(), &combine_values<T, Combine>,
+                        kept(std::move(combine)));
   }
 
   /// Copies the values of rank `root` to all ranks. All ranks have the same number of values.
@@ -251,6 +263,14 @@ class WEFT_API team {
   template <transferable T, std::size_t Count>
   void broadcast(std::span<T, Count> values, int root = 0) {
     broadcast_bytes(values.data(), values.size_bytes(), root);
+  }
+  /// Starts the same, as async_barrier(). The values are the team's until the future is ready.
+  ///
+  /// Blocks. No. Errors. As async_barrier(); invalid_argument from the call, for a rank that does not
+  /// exist.
+  template <transferable T, std::size_t Count>
+  [[nodiscard]] future<void> async_broadcast(std::span<T, Count> values, int root = 0) {
+    return start_broadcast(values.data(), values.size_bytes(), root);
   }
 
  private:
@@ -297,6 +317,25 @@ class WEFT_API team {
             static_cast<std::uint64_t>(expected)};
   }
   [[noreturn]] static void throw_sizes(std::size_t there, std::size_t here);
+  [[noreturn]] static void throw_no_memory();
+
+  /// Is the combine_function for a callable at `context`.
+  template <class T, class Combine>
+  static void combine_values(void *context, void *into, const void *from, std::size_t count) {
+    auto &f = *static_cast<Combine *>(context);
+    auto *const left = static_cast<T *>(into);
+    const auto *const right = static_cast<const T *>(from);
+    for (std::size_t i = 0; i != count; ++i)
+      left[i] = f(left[i], right[i]);
+  }
+  template <class Combine>
+  static std::shared_ptr<void> kept(Combine &&combine) {
+    try {
+      return std::make_shared<Combine>(std::move(combine));
+    } catch (const std::bad_alloc &) {
+      throw_no_memory();
+    }
+  }
 
   void start(const request &what, void *before = nullptr);
   void start_alone(const request &what);
@@ -307,6 +346,9 @@ class WEFT_API team {
   void reduce_all(void *values, std::size_t size, std::size_t count, combine_function *combine,
                   void *context);
   void broadcast_bytes(void *values, std::size_t bytes, int root);
+  [[nodiscard]] future<void> start_reduce(void *values, std::size_t size, std::size_t count,
+                                          combine_function *combine, std::shared_ptr<void> context);
+  [[nodiscard]] future<void> start_broadcast(void *values, std::size_t bytes, int root);
 
   friend struct detail::team_state;
   std::shared_ptr<detail::team_state> m_state;

@@ -65,6 +65,9 @@ void team_state::check_whole(const char *what) const {
     throw error(errc::not_supported, std::string(what) + " of " + who() +
                                          " cannot end: the engine " + below->caps().name +
                                          " has refused a message of it; choose another net.engine");
+  if (is_ending)
+    throw error(errc::invalid_argument, std::string(what) + " of " + who() +
+                                            " was in flight when its team ended; wait for it before");
 }
 
 void team_state::message_ended(operation &self) noexcept {
@@ -257,28 +260,71 @@ void team_state::all_reduce(void *values, std::size_t size, std::size_t count,
   } while (count != 0);
 }
 
-} // namespace detail
-
-void team::barrier() { m_state->barrier(); }
-
-void team::reduce_all(void *values, std::size_t size, std::size_t count, combine_function *combine,
-                      void *context) {
-  m_state->all_reduce(values, size, count, combine, context, "allreduce");
-}
-
-void team::broadcast_bytes(void *values, std::size_t bytes, int root) {
-  detail::team_state &s = *m_state;
-  static_cast<void>(s.checked(root));
-  const std::size_t most = s.most_values();
+void team_state::broadcast_all(void *values, std::size_t bytes, int root) {
+  const std::size_t most = most_values();
   auto *at = static_cast<std::byte *>(values);
-  detail::team_state::collective here(s, "broadcast", bytes);
+  collective here(*this, "broadcast", bytes);
   do {
     const std::size_t now = std::min(most, bytes);
     here.begin_part();
-    s.broadcast(at, now, root, "broadcast");
+    broadcast(at, now, root, "broadcast");
     at += now;
     bytes -= now;
   } while (bytes != 0);
+}
+
+void team_state::make_now(const call &what) {
+  switch (what.what) {
+  case call::kind::barrier:
+    return barrier();
+  case call::kind::reduce:
+    return all_reduce(what.values, what.size, what.count, what.combine, what.context, what.name);
+  case call::kind::broadcast:
+    return broadcast_all(what.values, what.count, what.root);
+  }
+}
+
+} // namespace detail
+
+namespace {
+
+using detail::team_state;
+
+team_state::call barrier_call() { return {}; }
+team_state::call broadcast_call(void *values, std::size_t bytes, int root) {
+  return {team_state::call::kind::broadcast, "broadcast", values, 1, bytes, root};
+}
+
+} // namespace
+
+void team::barrier() { m_state->make(barrier_call()); }
+future<void> team::async_barrier() { return m_state->start_call(barrier_call()); }
+
+void team::reduce_all(void *values, std::size_t size, std::size_t count, combine_function *combine,
+                      void *context) {
+  m_state->make(
+      {team_state::call::kind::reduce, "allreduce", values, size, count, 0, combine, context});
+}
+
+future<void> team::start_reduce(void *values, std::size_t size, std::size_t count,
+                                combine_function *combine, std::shared_ptr<void> context) {
+  void *const at = context.get();
+  return m_state->start_call(
+      {team_state::call::kind::reduce, "allreduce", values, size, count, 0, combine, at},
+      std::move(context));
+}
+
+void team::broadcast_bytes(void *values, std::size_t bytes, int root) {
+  m_state->make(broadcast_call(values, bytes, m_state->checked(root)));
+}
+
+future<void> team::start_broadcast(void *values, std::size_t bytes, int root) {
+  return m_state->start_call(broadcast_call(values, bytes, m_state->checked(root)));
+}
+
+void team::throw_no_memory() {
+  throw error(errc::out_of_resources,
+              "no memory for a collective call; wait for earlier operations first");
 }
 
 } // namespace net

@@ -60,15 +60,14 @@ void shared_memory::register_own(origin which) {
 
 /// Tells all ranks the place of each. A place is written by one rank, and zero at the others.
 void shared_memory::share_places() {
-  m_team->all_reduce(
-      m_places.data(), sizeof(place), m_places.size(),
-      [](void *, void *into, const void *from, std::size_t count) {
-        auto *const left = static_cast<unsigned char *>(into);
-        const auto *const right = static_cast<const unsigned char *>(from);
-        for (std::size_t i = 0; i != count * sizeof(place); ++i)
-          left[i] = static_cast<unsigned char>(left[i] | right[i]);
-      },
-      nullptr, "share memory");
+  m_team->make({team_state::call::kind::reduce, "share memory", m_places.data(), sizeof(place),
+                m_places.size(), 0,
+                [](void *, void *into, const void *from, std::size_t count) {
+                  auto *const left = static_cast<unsigned char *>(into);
+                  const auto *const right = static_cast<const unsigned char *>(from);
+                  for (std::size_t i = 0; i != count * sizeof(place); ++i)
+                    left[i] = static_cast<unsigned char>(left[i] | right[i]);
+                }});
 }
 
 /// Throws if a rank has no place: its key is zero, which no engine makes.

@@ -69,6 +69,20 @@ struct team_state final : listener,
 
   // ---- collective calls: collective.cpp
   class collective;
+  /// Is a collective call: what it does, and with what.
+  struct call {
+    enum class kind { barrier, reduce, broadcast };
+    kind what = kind::barrier;
+    const char *name = "barrier";
+    void *values = nullptr;
+    std::size_t size = 0, count = 0; // of an element; of elements
+    int root = 0;
+    team::combine_function *combine = nullptr;
+    void *context = nullptr; // of `combine`
+  };
+  /// Makes the call now, or behind those that were started, and returns when it has ended.
+  void make(const call &what);
+  void make_now(const call &what);
   void reduce(void *values, std::size_t size, std::size_t count, team::combine_function *combine,
               void *context, const char *name);
   void broadcast(void *values, std::size_t bytes, int root, const char *name);
@@ -79,6 +93,17 @@ struct team_state final : listener,
                                         const char *name);
   void all_reduce(void *values, std::size_t size, std::size_t count,
                   team::combine_function *combine, void *context, const char *name);
+  void broadcast_all(void *values, std::size_t bytes, int root);
+
+  // ---- collective calls that were started: calls.cpp
+  struct started_call;
+  /// Makes the call behind those that were started before, in a task. `context` is kept until then.
+  [[nodiscard]] future<void> start_call(const call &what, std::shared_ptr<void> context = {});
+  void begin_calls() noexcept;
+  void make_calls() noexcept; ///< is that task
+  void end_calls() noexcept; ///< what was started fails, and the task ends
+  [[nodiscard]] started_call *next_call() noexcept;
+  void list_call(std::vector<layer::outside_wait> &to) const; ///< with the lock
 
   // ---- of the transport, from inside
   void arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;
@@ -110,7 +135,7 @@ struct team_state final : listener,
     bool failed = false;
   };
 
-  /// Throws if a rank is lost, or the engine has refused a message. With the lock.
+  /// Throws if a rank is lost, the engine has refused a message, or the team ends. With the lock.
   void check_whole(const char *what) const;
   [[nodiscard]] std::exception_ptr loss(int lost, const std::string &what) const;
   void send(int to, std::uint32_t step, const void *data, std::size_t bytes);
@@ -140,6 +165,11 @@ struct team_state final : listener,
   receiver *receiving = nullptr;
   int first_lost = any_rank;
   bool is_refused = false; // a message of a collective call, by the engine
+  bool is_ending = false; // the team
+  started_call *first_call = nullptr, *last_call = nullptr; // that wait for their turn
+  started_call *made_call = nullptr; // that the task makes
+  bool makes_calls = false; // the task is there
+  weft::event *calls_over = nullptr; // set when it ends
   std::vector<bool> is_gone; // by rank
 
   std::atomic<bool> in_collective{false};

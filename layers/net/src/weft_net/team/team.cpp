@@ -117,6 +117,7 @@ std::exception_ptr team_state::loss(int lost, const std::string &what) const {
 void team_state::close() noexcept {
   unwatch();
   withdraw();
+  end_calls();
   below->close();
   trace.settle();
   std::vector<weft_net::completion> waiting;

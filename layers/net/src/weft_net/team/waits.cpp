@@ -71,13 +71,8 @@ void team_state::list_waits(std::vector<layer::outside_wait> &to) {
                     e.from == any_rank ? "any rank of the team" : name_of_rank(e.from)});
     }
   }
-  if (receiving) {
-    const auto &[number, step, from] = receiving->name;
-    to.push_back({layer::waiter_of(receiving->come),
-                  std::string(receiving->call) + ", collective call " + std::to_string(number) +
-                      " of " + who() + ", to get a message from",
-                  name_of_rank(from)});
-  }
+  if (receiving)
+    list_call(to);
 }
 
 } // namespace net::detail
