@@ -164,6 +164,24 @@ void tasks(net::team &team) {
   LOOK(team.allreduce(static_cast<long>(team.rank())) == team.size() * (team.size() - 1L) / 2);
 }
 
+/// Collective calls that were started, beside operations that come and go.
+void collectives(net::team &team) {
+  const int next = (team.rank() + 1) % team.size();
+  std::vector<long> sums(2000, team.rank() + 1), given(2000, team.rank());
+  auto summed = team.async_allreduce(std::span(sums));
+  auto sent = team.async_broadcast(std::span(given), team.size() - 1);
+  auto met = team.async_barrier();
+  for (int i = 0; i < 50; ++i) {
+    team.async_notify(next, 13).get();
+    team.wait_notified(13);
+  }
+  summed.get();
+  LOOK(std::ranges::count(sums, team.size() * (team.size() + 1L) / 2) == 2000);
+  sent.get();
+  LOOK(std::ranges::count(given, team.size() - 1) == 2000);
+  met.get();
+}
+
 /// Random work in epochs, as the oracle of the conformance suite: each cell has one writer in an epoch.
 void oracle(net::team &team) {
   constexpr std::size_t k_cells = 64, k_counters = 4;
@@ -257,7 +275,8 @@ bool are_refused(net::team &team, const net::shared_array<long> &memory) {
          is_refused([&] { static_cast<void>(team.async_expect(1)); }) &&
          is_refused([&] { static_cast<void>(team.path_to(team.rank())); }) &&
          is_refused([&] { static_cast<void>(team.allocate<long>(1)); }) &&
-         is_refused([&] { team.fence(0); }) && is_refused([&] { team.barrier(); });
+         is_refused([&] { team.fence(0); }) && is_refused([&] { team.barrier(); }) &&
+         is_refused([&] { static_cast<void>(team.async_barrier()); });
 }
 
 /// A child of fork(), outside of tasks, that uses the team of its parent gets a message for each kind of
@@ -308,6 +327,7 @@ void everything(net::team &team) {
   notifications(team);
   fences(team);
   tasks(team);
+  collectives(team);
   oracle(team);
   flood(team);
   fork_child(team);
@@ -325,6 +345,17 @@ void stuck(net::team &team) {
   weft::spawn([&] { team.expect(77, 3, 1); }, weft::label("tied"));
   weft::spawn([&] { team.wait_notified(78); }, weft::label("suspended"));
   weft::spawn([&] { team.barrier(); }, weft::label("meets"));
+  std::printf("pid %ld\n", static_cast<long>(getpid()));
+  std::fflush(stdout);
+  weft::taskwait();
+}
+
+/// Waits for a collective call that it has started, and that no other rank makes.
+void meets_later(net::team &team) {
+  if (team.rank() != 0)
+    for (;;)
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+  weft::spawn([&] { team.async_barrier().get(); }, weft::label("meets"));
   std::printf("pid %ld\n", static_cast<long>(getpid()));
   std::fflush(stdout);
   weft::taskwait();
@@ -373,6 +404,61 @@ void queued(net::team &team) {
   std::printf("pid %ld\n", static_cast<long>(getpid()));
   std::fflush(stdout);
   weft::taskwait();
+}
+
+long resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  long all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+/// Rank 1 stands still for some seconds, and rank 0 floods it: the flood is held back, whatever time
+/// there is, and so is its memory. `queue` is net.queue.
+void stopped(net::team &team, int seconds, std::uint64_t queue) {
+  constexpr std::uint64_t k_notifications = 60'000, k_puts = 20'000;
+  constexpr std::size_t k_bytes = 4096;
+  std::vector<char> inbox(k_bytes), data(k_bytes, 7);
+  auto memory = team.share(std::span(inbox));
+  auto pid = team.allocate<long>(1);
+  team.barrier();
+  if (team.rank() == 1) {
+    team.async_put(pid.on(0), std::vector<long>{getpid()}).get();
+    team.async_flush(0).get();
+    kill(getpid(), SIGSTOP);
+    team.wait_notified(1, k_notifications);
+    team.wait_notified(2, k_puts);
+    LOOK(inbox == data);
+    return;
+  }
+  if (team.rank() != 0)
+    return;
+  const auto read_pid = [&] { return std::atomic_ref(pid.local()[0]).load(); };
+  while (!is_stopped(read_pid()))
+    weft::this_task::sleep_for(std::chrono::milliseconds(1));
+  const long before = resident_bytes();
+  std::atomic<std::uint64_t> notified{0}, put{0};
+  weft::spawn([&] {
+    for (std::uint64_t i = 0; i != k_notifications; ++i, ++notified)
+      team.notify(1, 1);
+  });
+  weft::spawn([&] {
+    for (std::uint64_t i = 0; i != k_puts; ++i, ++put)
+      team.put_notify(memory.on(1), data, 2);
+  });
+  weft::this_task::sleep_for(std::chrono::seconds(seconds));
+  const long grown = resident_bytes() - before;
+  std::printf("rank 0 has grown by %ld KiB; %ld notifications and %ld puts have begun\n", grown >> 10,
+              static_cast<long>(notified), static_cast<long>(put));
+  std::fflush(stdout);
+  // A queue at each side, and one in the engine. Of memory, the data of two queues, and what is touched for the first time;
+  // an operation in flight takes 235 bytes.
+  LOOK(notified + put <= 4 * queue);
+  LOOK(grown <= static_cast<long>(2 * queue * k_bytes + (std::uint64_t{4} << 20)));
+  kill(static_cast<pid_t>(read_pid()), SIGCONT);
+  weft::taskwait();
+  LOOK(notified == k_notifications && put == k_puts);
+  std::printf("all has arrived\n");
 }
 
 /// Has messages of all kinds for a trace. Rank 1 computes until a notification has come, so that no
@@ -493,6 +579,10 @@ int main(int argc, char **argv) {
         traced(team);
       else if (what == "stuck")
         stuck(team);
+      else if (what == "stopped")
+        stopped(team, std::atoi(argv[3]), std::strtoul(argv[4], nullptr, 10));
+      else if (what == "meets-later")
+        meets_later(team);
       else if (what == "queued")
         queued(team);
       else if (what == "loss" || what == "loss-continue")
