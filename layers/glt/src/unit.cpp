@@ -34,19 +34,12 @@ bool is_tasklet(const unit &work) noexcept {
   return work.kind.load(std::memory_order_relaxed) == unit_kind::tasklet;
 }
 
-/// Makes the caller the claimer of the unit in the use of this number. Returns false if there is
-/// one, or if the use is over.
-bool claim(unit &work, handle number) noexcept {
-  return work.unclaimed.compare_exchange_strong(number, 0, std::memory_order_acq_rel,
-                                                std::memory_order_relaxed); // O2
-}
-
 /// Gives a unit whose task has ended back; the claimer calls this. With `t` null the unit has none.
 void give_back(unit &work, weft::detail::task *t) {
   if (t)
     weft::detail::task_drop_handle(t);
   work.kind.store(unit_kind::none, std::memory_order_relaxed);
-  work.task.store(nullptr, std::memory_order_relaxed); // O1: no task yet
+  work.words.close();
   table_of<unit>().release(work.number);
 }
 
@@ -54,8 +47,8 @@ void give_back(unit &work, weft::detail::task *t) {
 void end(unit &work) {
   work.has_ended = true; // destructors of values may yield
   work.values.end();
-  if (!work.has_handle && claim(work, work.number))
-    give_back(work, work.task.load(std::memory_order_relaxed)); // O1: made before the task runs
+  if (!work.has_handle && work.words.claim(work.number))
+    give_back(work, work.words.own_task());
 }
 
 void run_unit(void *p) {
@@ -79,7 +72,7 @@ unit &take_unit(unit_kind kind) {
   u->kind.store(kind, std::memory_order_relaxed);
   u->has_ended = false;
   u->cancelled.store(false, std::memory_order_relaxed);
-  u->unclaimed.store(kind == unit_kind::thread ? 0 : number, std::memory_order_release); // O2
+  u->words.open(kind == unit_kind::thread ? 0 : number);
   return *u;
 }
 
@@ -102,7 +95,7 @@ void create(const char *call, unit_kind kind, void (*f)(void *), void *arg, Hand
     weft::detail::task &t = weft::layer::make_function(&run_unit, &u, options);
     if (to)
       *to = handle_of<Handle>(u.number);
-    u.task.store(&t, std::memory_order_release); // O1
+    u.words.publish(t);
     weft::layer::submit_function(t); // the last use of the unit, which may be given back
   });
 }
@@ -148,11 +141,11 @@ void wait_and_give_back(const char *call, const char *verb, handle name, unit_ki
            "%s is %s by itself, and would wait for its own end; let its creator call this, or "
            "leave early by glt_ult_exit()",
            names(kind).name, verb);
-  if (!claim(u, name))
+  if (!u.words.claim(name))
     misuse(call, "%s is %s while another call joins or frees it; let one call do so",
            names(kind).name, verb);
   in_weft(call, [&] {
-    weft::detail::task *const t = u.task.load(std::memory_order_acquire); // O1
+    weft::detail::task *const t = u.words.task();
     weft::detail::task_wait_done(t);
     give_back(u, t);
   });
@@ -241,10 +234,10 @@ void wait_for_all_units() {
       if (is_thread(work) || is_of_parent_process(work))
         return;
       left = true;
-      if (!work.task.load(std::memory_order_acquire) || !claim(work, number)) // O1
+      if (!work.words.task() || !work.words.claim(number))
         return; // it is being created, or another call gives it back, or has done so
       weft::detail::task *t = nullptr;
-      while (!(t = work.task.load(std::memory_order_acquire))) // O1: the task was of an earlier use
+      while (!(t = work.words.task())) // the task was of an earlier use
         weft::this_task::sleep_for(k_look);
       weft::detail::task_wait_done(t);
       give_back(work, t);

@@ -31,6 +31,8 @@
 // Checked by  tests/model/layers/pools_models.cpp: pool_records_*; layers/pools/tests/fork_test.cpp
 #pragma once
 
+#include "mutant.hpp"
+
 #include <atomic>
 
 namespace weft_pools {
@@ -73,8 +75,10 @@ class record_table {
       for (unsigned i = 0; i < Places; ++i) {
         int none = 0;
         if (b->owners[i].load(std::memory_order_relaxed) == 0 &&
-            b->owners[i].compare_exchange_strong(none, process, std::memory_order_seq_cst,
-                                                 std::memory_order_relaxed)) // O1, O3
+            b->owners[i].compare_exchange_strong(
+                none, process,
+                order_unless(bug::pools_owner_unseen, std::memory_order_seq_cst),
+                std::memory_order_relaxed)) // O1, O3
           return use(*b, i);
       }
     return nullptr;
@@ -101,7 +105,8 @@ class record_table {
 
   /// Gives a record back. It is the user's last use of it.
   void give_back(entry &own) noexcept {
-    own.home->owners[place_of(own)].store(0, std::memory_order_release); // O1
+    own.home->owners[place_of(own)].store(
+        0, order_unless(bug::pools_given_back_relaxed, std::memory_order_release)); // O1
   }
 
   /// Takes Weft's functions, and gives Weft all records in use. Returns false if the table has
@@ -128,7 +133,7 @@ class record_table {
         const int owner = b->owners[i].load(std::memory_order_relaxed);
         if (owner == 0 || owner == process)
           continue;
-        if (&b->entries[i] == own) {
+        if (unless(bug::pools_child_forgets_itself, &b->entries[i] == own)) {
           b->owners[i].store(process, std::memory_order_relaxed);
           continue;
         }
@@ -147,7 +152,8 @@ class record_table {
   }
   template <class Give>
   static void show_once(block &home, unsigned place, const Calls &weft, Give give) noexcept {
-    if (!home.shown[place].exchange(true, std::memory_order_relaxed)) // one of two; O3 orders them
+    const bool other_does = home.shown[place].exchange(true, std::memory_order_relaxed); // O3 orders
+    if (!unless(bug::pools_shown_twice, other_does))
       give(weft, home.entries[place]);
   }
 

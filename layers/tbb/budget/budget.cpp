@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "budget.hpp"
 
+#include "mutant.hpp"
+
 #include <weft/layer/own_thread.hpp>
 
 #include <algorithm>
@@ -52,8 +54,10 @@ budget &budget::of_process() {
 /// of TBB's meanwhile.
 void budget::hold() {
   std::unique_lock lock(m_lock);
-  m_called.wait_for(lock, k_longest_call, [this] {
-    return std::ranges::none_of(m_permits, [](const auto &p) { return p->is_called; });
+  unless(bug::tcm_forks_in_call, [this, &lock] {
+    m_called.wait_for(lock, k_longest_call, [this] {
+      return std::ranges::none_of(m_permits, [](const auto &p) { return p->is_called; });
+    });
   });
   lock.release();
 }
@@ -185,7 +189,8 @@ bool budget::apply(permit *given, change what) {
 /// Removes a permit when no other thread calls its client about it.
 void budget::remove(std::unique_lock<std::mutex> &lock, permit *client) {
   if (t_called != client)
-    m_called.wait(lock, [&] { return !client->is_called; });
+    m_called.wait(
+        lock, [client] { return unless(bug::tcm_released_in_call, !client->is_called, true); });
   else
     t_called = nullptr;
   std::erase_if(m_permits, [client](const auto &known) { return known.get() == client; });

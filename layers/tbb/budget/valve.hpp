@@ -5,6 +5,8 @@
 // them.
 #pragma once
 
+#include "mutant.hpp"
+
 #include <weft/layer/thread.hpp>
 
 #include <algorithm>
@@ -41,8 +43,8 @@ class valve {
   template <class Shares>
   void look(Shares &&shares, const weft::layer::worker_use &use) {
     const bool is_short = use.idle == 0 && use.ready != 0;
-    const bool for_long =
-        is_short && m_was_short; // work that comes and goes at once needs no one's thread
+    // Work that comes and goes at once needs no permit's thread.
+    const bool for_long = is_short && unless(bug::tcm_takes_at_once, m_was_short, true);
     m_was_short = is_short;
     if (for_long)
       take_one(shares);

@@ -3,7 +3,6 @@
 
 #include <weft/layer/thread.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -24,8 +23,9 @@ struct server::worker {
   server &owner;
   const unsigned life;
   thread_record *thread = nullptr;
-  worker *next = nullptr, *next_idle = nullptr;
-  std::atomic<bool> awake{true}; // O1: store release by the thread that wakes, load acquire
+  worker *next = nullptr;
+  real_atomics::var<worker *> next_idle{};
+  std::atomic<bool> awake{true}; // of work_force
   layer::stack_range stack{};
 };
 
@@ -99,18 +99,16 @@ bool server::any_works() noexcept {
   std::lock_guard lock(all().lock);
   for (server *s = all().first; s; s = s->m_next) {
     std::lock_guard own(s->m_lock);
-    if (s->m_working != 0)
+    if (s->m_threads.working() != 0)
       return true;
   }
   return false;
 }
 
-unsigned server::wanted() const noexcept { return static_cast<unsigned>(std::max(m_demand, 0)); }
-
 void server::adjust(int delta) {
   in_weft([&] {
     std::lock_guard lock(m_lock);
-    m_demand += delta;
+    m_threads.adjust(delta);
   });
   if (delta > 0)
     start_some();
@@ -120,7 +118,7 @@ void server::start_some() noexcept {
   in_weft([&] {
     std::lock_guard lock(m_lock);
     for (int i = 0; i < 2; ++i)
-      if (m_closing || m_working >= wanted() || !start_one())
+      if (!m_threads.wants_more() || !start_one())
         return;
   });
 }
@@ -128,14 +126,11 @@ void server::start_some() noexcept {
 /// Wakes or starts a thread. The lock is held: a thread that is woken leaves only with the lock, so
 /// it lives until unpark() has returned.
 bool server::start_one() noexcept {
-  if (worker *const w = m_idle) {
-    m_idle = w->next_idle;
-    ++m_working;
-    w->awake.store(true, std::memory_order_release); // O1
+  if (worker *const w = m_threads.wake_one()) {
     unpark(*w->thread);
     return true;
   }
-  if (m_live >= m_limit)
+  if (m_threads.live() >= m_limit)
     return false;
   worker *const w = new (std::nothrow) worker{*this, m_life};
   const char *reason = "out of memory";
@@ -161,8 +156,7 @@ bool server::start_one() noexcept {
     return false;
   }
   w->next = std::exchange(m_workers, w);
-  ++m_live;
-  ++m_working;
+  m_threads.start();
   return true;
 }
 
@@ -176,34 +170,26 @@ void server::work(worker &me) noexcept {
   abi::job &job = m_client.create_one_job();
   for (;;) {
     m_client.process(job);
-    const next then = after_work(me);
-    if (then == next::leave)
+    const threads::next then = after_work(me);
+    if (then == threads::next::leave)
       break;
-    if (then == next::again) {
+    if (then == threads::next::again) {
       yield_light_thread();
       continue;
     }
-    while (!me.awake.load(std::memory_order_acquire)) // O1
+    while (!threads::is_awake(me))
       park_light_thread();
     start_some();
   }
   m_client.cleanup(job);
 }
 
-server::next server::after_work(worker &me) noexcept {
-  next then = next::again;
+server::threads::next server::after_work(worker &me) noexcept {
+  threads::next then = threads::next::again;
   in_weft([&] {
     std::lock_guard lock(m_lock);
-    if (me.life != m_life)
-      return; // the only thread of a child: it cannot sleep
-    if (m_closing) {
-      then = next::leave;
-    } else if (m_working > wanted()) {
-      --m_working;
-      me.awake.store(false, std::memory_order_relaxed);
-      me.next_idle = std::exchange(m_idle, &me);
-      then = next::sleep;
-    }
+    if (me.life == m_life) // else the only thread of a child: it cannot sleep
+      then = m_threads.after_work(me);
   });
   return then;
 }
@@ -211,8 +197,7 @@ server::next server::after_work(worker &me) noexcept {
 /// Ends a thread. The destructors of its variables, TBB's own among them, have run: the thread that ends TBB
 /// may unload it next, or fork.
 void server::leave(worker &me) noexcept {
-  weft::detail::runnable *closer = nullptr;
-  bool finishes = false;
+  threads::end end;
   in_weft([&] {
     std::lock_guard lock(m_lock);
     worker **at = &m_workers;
@@ -220,14 +205,11 @@ void server::leave(worker &me) noexcept {
       at = &(*at)->next;
     *at = me.next;
     delete &me;
-    if (--m_live == 0) {
-      closer = m_closer;
-      finishes = !m_is_awaited;
-    }
+    end = m_threads.leave();
   });
-  if (closer)
-    in_weft([&] { layer::unpark(*closer); });
-  else if (finishes)
+  if (end.closer)
+    in_weft([&] { layer::unpark(*end.closer); });
+  else if (end.is_callers)
     finish();
 }
 
@@ -251,16 +233,11 @@ void server::close() noexcept {
   in_weft([&] {
     {
       std::lock_guard lock(m_lock);
-      m_closing = true;
-      while (worker *const w = m_idle) {
-        m_idle = w->next_idle;
-        w->awake.store(true, std::memory_order_release); // O1
-        unpark(*w->thread);
-      }
-      finishes = m_live == 0;
+      m_threads.close([](worker &w) { unpark(*w.thread); });
+      finishes = m_threads.live() == 0;
       if (finishes || runtime_is_gone() || is_on_own_thread())
         return;
-      m_is_awaited = true;
+      m_threads.await_end(true);
     }
     try {
       layer::park(
@@ -272,8 +249,8 @@ void server::close() noexcept {
       finishes = true;
     } catch (const std::exception &) { // no stack for others: the last thread finishes
       std::lock_guard lock(m_lock);
-      m_is_awaited = false;
-      finishes = m_live == 0;
+      m_threads.await_end(false);
+      finishes = m_threads.live() == 0;
     }
   });
   if (finishes)
@@ -284,8 +261,7 @@ void server::close() noexcept {
 /// server may be gone at the return.
 bool server::has_parked(weft::detail::runnable &closer) noexcept {
   std::lock_guard lock(m_lock);
-  m_closer = &closer;
-  return m_live == 0;
+  return m_threads.has_parked(closer);
 }
 
 void server::finish() noexcept {
@@ -319,11 +295,9 @@ void server::forget_all() noexcept {
   new (&all().lock) std::mutex;
   for (server *s = all().first; s; s = s->m_next) {
     new (&s->m_lock) std::mutex;
-    s->m_workers = s->m_idle = nullptr;
-    s->m_working = s->m_live = 0;
+    s->m_workers = nullptr;
+    s->m_threads.forget();
     ++s->m_life;
-    s->m_closer = nullptr;
-    s->m_is_awaited = false;
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "client.hpp"
+#include "work_force.hpp"
 #include "worker_thread.hpp"
 
 #include <mutex>
@@ -36,15 +37,14 @@ class server final {
   explicit server(any_client client);
   ~server();
 
-  [[nodiscard]] unsigned wanted() const noexcept;
   void adjust(int delta);
   /// Starts or wakes threads while there are fewer than TBB wants, two at most: each of them does
   /// the same.
   void start_some() noexcept;
   [[nodiscard]] bool start_one() noexcept;
   void work(worker &me) noexcept;
-  enum class next { again, sleep, leave };
-  [[nodiscard]] next after_work(worker &me) noexcept;
+  using threads = work_force<worker, weft::detail::runnable>;
+  [[nodiscard]] threads::next after_work(worker &me) noexcept;
   void leave(worker &me) noexcept;
   void close() noexcept;
   [[nodiscard]] bool has_parked(weft::detail::runnable &closer) noexcept;
@@ -60,14 +60,10 @@ class server final {
   server *m_next = nullptr; // of all servers
 
   std::mutex m_lock; // protects all that follows
-  int m_demand = 0; // what TBB wants; changes that come in another order may make it negative
-  unsigned m_working = 0; // threads that are at work for the client, or on their way
-  unsigned m_live = 0; // threads that have started and not ended
+  threads m_threads;
   unsigned m_life = 0; // children of fork() so far: a thread of another life is the parent's
-  worker *m_workers = nullptr, *m_idle = nullptr;
-  bool m_closing = false, m_warned = false;
-  bool m_is_awaited = false; // a closer waits, or is about to: the last thread does not finish
-  weft::detail::runnable *m_closer = nullptr; // waits for the last thread
+  worker *m_workers = nullptr;
+  bool m_warned = false;
 };
 
 } // namespace weft_tbb

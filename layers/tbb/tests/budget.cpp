@@ -313,6 +313,23 @@ void children_are_of_no_call() {
   CHECK(tcmDisconnect(id) == success);
 }
 
+/// A permit that goes waits for the call of its client. A permit of so many threads is told of again
+/// and again.
+void a_release_waits_for_the_call() {
+  if (weft::layer::workers() == 1)
+    return;
+  client_id id = 0;
+  CHECK(tcmConnect(&hold_a_lock, &id) == success);
+  for (int i = 0; i < 5; ++i) {
+    permit *p = nullptr;
+    CHECK(tcmRequestPermit(id, request_of(0, 500), nullptr, &p, nullptr) == success);
+    wait_until([&] { return g_is_in_client || granted(p) == 500; });
+    CHECK(tcmReleasePermit(p) == success);
+    CHECK(!g_is_in_client);
+  }
+  CHECK(tcmDisconnect(id) == success);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -342,6 +359,7 @@ int main(int argc, char **argv) {
   }
   children_have_whole_permits(id);
   children_are_of_no_call();
+  a_release_waits_for_the_call();
   permit *left = nullptr;
   CHECK(tcmRequestPermit(id, request_of(0, 1), nullptr, &left, nullptr) == success);
   client_id second = 0;
