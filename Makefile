@@ -20,7 +20,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUIC
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(TEST_JOBS)
 
-.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-openuh conformance-programs conformance-tbb conformance-tbb-short conformance-tbb-versions conformance-tbb-programs conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
+.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-openuh conformance-programs conformance-tbb conformance-tbb-short conformance-tbb-versions conformance-tbb-programs conformance-pools conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -90,7 +90,7 @@ conformance-openuh: configure
 conformance-programs: configure
 	$(compile) --target weft-omp
 	$(conformance)/programs $(BUILD)/lib/weft-omp --page docs/user/openmp.md $(RUN)
-	$(if $(RUN),,@$(MAKE) --no-print-directory conformance-tbb-programs)
+	$(if $(RUN),,@$(MAKE) --no-print-directory conformance-tbb-programs conformance-pools)
 
 # TBB on Weft: oneTBB's own tests, from the distribution's source package, on TBB's own threads and on Weft's; results go to docs/user/tbb.md. The short form
 # has some twenty programs, and writes no page. Programs as wheels bring them are a part of conformance-programs.
@@ -100,13 +100,17 @@ conformance-tbb: configure
 	$(conformance_tbb) --workers 1,3,8 --page docs/user/tbb.md $(RUN)
 conformance-tbb-short: configure
 	$(compile) --target weft-tbb weft-omp
-	$(conformance_tbb) --workers 3 --only $(short_form_tbb) $(RUN)
+	$(conformance_tbb) --workers 3 --only $(short_form_tbb) $(RUN) $(or_skipped)
 conformance-tbb-versions: configure
 	$(compile) --target weft-tbb weft_tbb_algorithms weft_tbb_graphs weft_tbb_threads
 	layers/tbb/conformance/versions $(BUILD) $(RUN)
 conformance-tbb-programs: configure
 	$(compile) --target weft-tool weft-tbb
 	layers/tbb/conformance/programs $(BUILD)/bin/weft --page docs/user/tbb.md $(RUN)
+# Python packages with pools of their own, on their own threads and by `weft run`: the same results; seconds of both.
+conformance-pools: configure
+	$(compile) --target weft-tool weft-pools weft-omp
+	layers/pools/conformance/wheels $(BUILD)/bin/weft $(RUN)
 short_form_tbb = '^(conformance_(task_group|parallel_.*|global_control|resumable_tasks|task_arena|graph|combinable|enumerable.*|task_scheduler_observer)|test_(tbb_fork|openmp|task|eh_thread|arena_priorities|global_control))$$'
 
 # The suites of Python packages, from their wheels, on their own threads and by `weft run`, and without RUN a fit in the child of a fork, and training in PyTorch; results go to docs/user/python.md.
@@ -157,14 +161,19 @@ bench: configure
 # (full-gcc does both); test-full builds one while it tests another, and one after the other of each. What a part adds: CONTRIBUTING.md; what it takes: docs/benchmarks/test_time.md.
 parts = gcc clang static boost tsan asan mutants debug aarch64
 oldest = gcc-11 clang-14 tsan-clang-16 asan-clang-16
-.PHONY: test-full test-glt-massivethreads cross full-fuzz $(foreach part,$(parts) $(oldest),full-$(part) full-build-$(part) full-run-$(part))
+.PHONY: test-full test-tbb test-glt-massivethreads cross full-fuzz $(foreach part,$(parts) $(oldest),full-$(part) full-build-$(part) full-run-$(part))
 test-full:
 	@tools/check/prerequisites full
 	@$(MAKE) --no-print-directory -j WHOLE=yes $(foreach part,$(parts) $(oldest),full-build-$(part)) $(foreach part,$(parts) $(oldest),full-run-$(part)) full-fuzz
+	@$(MAKE) --no-print-directory test-tbb
 	@if tools/check/prerequisites packages >/dev/null; then $(MAKE) --no-print-directory test-packages; else echo "test-full: the packages are left out: $$(tools/check/prerequisites packages)"; fi
 	@layers/glt/tests/massivethreads >/dev/null && $(MAKE) --no-print-directory test-glt-massivethreads || \
 	  { [ $$? = 77 ] && echo "test-full: GLT over MassiveThreads is left out"; }
 	@echo "test-full: all parts passed"
+
+# The short form of oneTBB's own tests, on what full-gcc has built.
+test-tbb: full-build-gcc
+	$(subst $(BUILD)/lib,build/gcc/lib,$(conformance_tbb)) --workers 3 --only $(short_form_tbb) $(or_skipped)
 
 # GLT's tests over MassiveThreads, which is built from the source of Debian trixie.
 test-glt-massivethreads: full-build-gcc

@@ -23,6 +23,14 @@ def load(name):
 onetbb, versions = load("onetbb"), load("versions")
 
 
+class Sources(unittest.TestCase):
+    def test_a_source_that_cannot_be_fetched_leaves_the_run_out(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(onetbb.suite, "fetch_source", side_effect=OSError("no network")):
+            with self.assertRaises(SystemExit) as end:
+                onetbb.source_of(folder)
+        self.assertEqual(end.exception.code, 77)
+
+
 class Runs(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
