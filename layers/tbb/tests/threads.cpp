@@ -18,6 +18,9 @@
 #include <tbb/task_group.h>
 #include <tbb/task_scheduler_observer.h>
 
+#include <pthread.h>
+#include <sched.h>
+
 namespace {
 
 void thread_specific() {
@@ -121,6 +124,72 @@ void observers() {
   CHECK(workers_at_work == 0 || seen.worker_entries > 0);
 }
 
+thread_local int t_cpu = -1; // to which the observer has pinned the thread
+
+/// Pins each thread of an arena to one cpu while it is there, as programs do that place their data.
+class pinning_observer : public tbb::task_scheduler_observer {
+ public:
+  explicit pinning_observer(tbb::task_arena &a) : tbb::task_scheduler_observer(a) {
+    CPU_ZERO(&m_all);
+    CHECK(sched_getaffinity(0, sizeof m_all, &m_all) == 0);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &m_all))
+        m_cpus.push_back(cpu);
+    observe(true);
+  }
+  ~pinning_observer() override { observe(false); }
+  void on_scheduler_entry(bool) override {
+    t_cpu = m_cpus[m_next++ % m_cpus.size()];
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(t_cpu), &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+  }
+  void on_scheduler_exit(bool) override {
+    CHECK(sched_setaffinity(0, sizeof m_all, &m_all) == 0);
+    t_cpu = -1;
+    ++exits;
+  }
+  std::atomic<int> exits{0};
+
+ private:
+  cpu_set_t m_all;
+  std::vector<int> m_cpus;
+  std::atomic<std::size_t> m_next{0};
+};
+
+/// Threads that an observer has pinned stay on their cpu, and say so, wherever they have yielded;
+/// those that have left the arena may run on all cpus again.
+void pinned_by_an_observer() {
+  tbb::task_arena arena(door::threads_asked());
+  std::atomic<int> unpinned{0}, elsewhere{0}, wrong_set{0};
+  {
+    pinning_observer pins(arena);
+    for (int round = 0; round < 20; ++round)
+      arena.execute([&] {
+        tbb::parallel_for(0, 200, [&](int) {
+          unpinned += t_cpu < 0;
+          std::this_thread::yield();
+          elsewhere += sched_getcpu() != t_cpu;
+          cpu_set_t now;
+          CPU_ZERO(&now);
+          wrong_set += pthread_getaffinity_np(pthread_self(), sizeof now, &now) != 0 ||
+                       CPU_COUNT(&now) != 1 ||
+                       !CPU_ISSET(static_cast<std::size_t>(t_cpu), &now);
+        });
+      });
+    CHECK(unpinned == 0);
+    CHECK(elsewhere == 0);
+    CHECK(wrong_set == 0);
+    while (pins.exits < 20)
+      std::this_thread::yield();
+  }
+  cpu_set_t now;
+  CPU_ZERO(&now);
+  CHECK(sched_getaffinity(0, sizeof now, &now) == 0);
+  CHECK(CPU_COUNT(&now) == static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 void limits() {
   std::mutex lock;
   for (const std::size_t limit : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
@@ -195,6 +264,7 @@ int main() {
   });
   arenas();
   observers();
+  pinned_by_an_observer();
   arena.execute(resumable);
   if (threads > 1)
     door::check_threads();
