@@ -313,7 +313,7 @@ void children_are_of_no_call() {
   CHECK(tcmDisconnect(id) == success);
 }
 
-/// A permit that goes waits for the call of its client. A permit of so many threads is told of again
+/// A permit that goes waits for the call of its client. A permit of so many threads is reported again
 /// and again.
 void a_release_waits_for_the_call() {
   if (weft::layer::workers() == 1)
