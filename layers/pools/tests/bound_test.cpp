@@ -58,8 +58,8 @@ class endless_tasks {
  private:
   void spawn_next() {
     m_group.spawn([this] {
-      for (volatile int i = 0; i < 10'000; i = i + 1) {
-      }
+      for (int i = 0; i < 10'000; ++i)
+        asm volatile(""); // a task that takes some time
       ++m_ran;
       if (!m_ends)
         spawn_next();
@@ -140,8 +140,9 @@ void expect_bound_beside(int threads) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     const long before = tasks.ran();
-    if (stay != 0)
+    if (stay != 0) {
       EXPECT_TRUE(soon([&] { return tasks.ran() > before + 10; })) << "these workers run tasks";
+    }
     pool.wait();
     EXPECT_TRUE(soon([] { return away() == 0; }));
   }
