@@ -90,8 +90,8 @@ WEFT_API void run_loop(const loop_request &request);
 /// Keeps what an iteration has taken at a call site, in a call that was not shared.
 WEFT_API void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept;
 /// Lowers what a call site has kept to the most that an iteration of a shared call can have taken,
-/// which ended after `ns`: else a first call that was slow would have all later ones shared. Where the
-/// call took longer than what the site had kept, the next ones stay with their callers.
+/// which ended after `ns`: else a first call that was slow would have all later ones shared. Where many
+/// shared calls took longer than one alone, the next calls stay with their callers.
 WEFT_API void remember_shared(loop_site &site, std::uint64_t ns, double iterations) noexcept;
 /// Says whether this call stays with its caller, because shared ones have taken longer.
 [[nodiscard]] inline bool is_left_alone(loop_site &site) noexcept {

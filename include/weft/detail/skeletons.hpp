@@ -349,8 +349,9 @@ class scan_front {
 /// the pieces behind it. In the second pass write(first, count, value) scans a piece behind `value`.
 /// combine(a, b) need not commute. `carry` is empty where nothing comes before the first element;
 /// write() and serial() take that. The blocks of the caller that is alone are timed; a shared call
-/// bounds what the site remembers, and is followed by calls that are not shared if it took longer
-/// than its caller alone would have: most elements are treated twice. `control` says first_cancels: an exception leaves `carry` moved from.
+/// bounds what the site remembers; after some that took longer than one alone, others are not shared,
+/// because most elements of a shared one are treated twice. `control` says first_cancels: an exception
+/// leaves `carry` moved from.
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
 void scan_to_exception(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
                        Serial &serial, Make &make, Write &write, Combine &combine) {

@@ -369,15 +369,21 @@ bool is_stopped(long pid) {
   return state == "T";
 }
 
+/// Puts the number of this process where rank 0 reads it, and stops the process.
+template <class Array>
+void stand_still(net::team &team, const Array &pid) {
+  team.async_put(pid.on(0), std::vector<long>{getpid()}).get();
+  team.async_flush(0).get();
+  kill(getpid(), SIGSTOP);
+}
+
 /// Rank 1 stands still; a task of rank 0 has operations in flight to it, another waits for a place in
 /// the queue to it.
 void queued(net::team &team) {
   auto pid = team.allocate<long>(1);
   team.barrier();
   if (team.rank() == 1) {
-    team.async_put(pid.on(0), std::vector<long>{getpid()}).get();
-    team.async_flush(0).get();
-    kill(getpid(), SIGSTOP);
+    stand_still(team, pid);
     return;
   }
   while (!is_stopped(std::atomic_ref(pid.local()[0]).load()))
@@ -423,9 +429,7 @@ void stopped(net::team &team, int seconds, std::uint64_t queue) {
   auto pid = team.allocate<long>(1);
   team.barrier();
   if (team.rank() == 1) {
-    team.async_put(pid.on(0), std::vector<long>{getpid()}).get();
-    team.async_flush(0).get();
-    kill(getpid(), SIGSTOP);
+    stand_still(team, pid);
     team.wait_notified(1, k_notifications);
     team.wait_notified(2, k_puts);
     LOOK(inbox == data);
