@@ -44,7 +44,7 @@ constexpr std::uint32_t k_meet = 1'000'000, k_word = 1'000'001; // messages of t
 class job_rank final : public net::listener {
  public:
   explicit job_rank(std::unique_ptr<net::engine> e) {
-    auto held = std::make_unique<held_engine>(std::move(e), m_is_held);
+    auto held = std::make_unique<held_engine>(std::move(e), m_gate);
     m_meetings.resize(static_cast<std::size_t>(held->size()));
     m_words.resize(m_meetings.size());
     m_transport = std::make_unique<net::transport>(std::move(held), *this);
@@ -55,7 +55,7 @@ class job_rank final : public net::listener {
   [[nodiscard]] int size() const { return m_transport->size(); }
   [[nodiscard]] int next() const { return (rank() + 1) % size(); }
   [[nodiscard]] int before() const { return (rank() + size() - 1) % size(); }
-  void hold(bool is_held) { *m_is_held = is_held; }
+  void hold(bool is_held) { m_gate->hold(is_held); }
   void close() { m_transport->close(); }
 
   template <class Holds>
@@ -172,7 +172,7 @@ class job_rank final : public net::listener {
   std::map<std::uint32_t, std::uint64_t> m_notifications;
   std::function<void(std::uint32_t id)> m_on_arrival;
   std::uint64_t m_met = 0;
-  std::shared_ptr<std::atomic<bool>> m_is_held = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<gate> m_gate = std::make_shared<gate>();
   std::unique_ptr<net::transport> m_transport;
 };
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <ostream>
+#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -51,25 +52,33 @@ inline net::inproc_options with(std::size_t queue, unsigned delay, bool reorder)
   return made;
 }
 
-inline engine_kind inproc_kind(const std::string &name, const net::inproc_options &options) {
-  return {name,
-          [options](int ranks) {
-            const net::inproc_world world(ranks, options);
-            engine_kind::job made;
-            for (int r = 0; r < ranks; ++r)
-              made.engines.push_back(world.make_engine(r));
-            made.lose = [world](int rank) { world.lose(rank); };
-            made.hold = [world](int rank, bool held) { world.hold(rank, held); };
-            return made;
-          },
-          options.queue};
-}
+/// Is what a test and the threads that make progress at a rank share: workers poll it, too.
+class gate {
+ public:
+  /// Sets it, by `set`, while no thread is inside.
+  template <class Set>
+  void change(Set &&set) {
+    const std::unique_lock alone(m_lock);
+    set();
+  }
+  void hold(bool is_held) {
+    change([&] { m_is_held = is_held; });
+  }
+  std::size_t pass(net::engine &to, std::size_t budget) noexcept {
+    const std::shared_lock inside(m_lock);
+    return m_is_held ? 0 : to.progress(budget);
+  }
+
+ private:
+  std::shared_mutex m_lock;
+  bool m_is_held = false;
+};
 
 /// Is an engine that a test stops from making progress.
 class held_engine final : public net::engine {
  public:
-  held_engine(std::unique_ptr<net::engine> below, std::shared_ptr<std::atomic<bool>> is_held)
-      : m_below(std::move(below)), m_is_held(std::move(is_held)) {}
+  held_engine(std::unique_ptr<net::engine> below, std::shared_ptr<gate> g)
+      : m_below(std::move(below)), m_gate(std::move(g)) {}
   const net::capabilities &caps() const noexcept override { return m_below->caps(); }
   int rank() const noexcept override { return m_below->rank(); }
   int size() const noexcept override { return m_below->size(); }
@@ -84,13 +93,33 @@ class held_engine final : public net::engine {
   void lose(int rank) noexcept override { m_below->lose(rank); }
   bool begin(net::operation &op) noexcept override { return m_below->begin(op); }
   std::size_t progress(std::size_t budget) noexcept override {
-    return *m_is_held ? 0 : m_below->progress(budget);
+    return m_gate->pass(*m_below, budget);
   }
 
  private:
   std::unique_ptr<net::engine> m_below;
-  std::shared_ptr<std::atomic<bool>> m_is_held;
+  std::shared_ptr<gate> m_gate;
 };
+
+inline engine_kind inproc_kind(const std::string &name, const net::inproc_options &options) {
+  return {name,
+          [options](int ranks) {
+            const net::inproc_world world(ranks, options);
+            engine_kind::job made;
+            std::vector<std::shared_ptr<gate>> gates;
+            for (int r = 0; r < ranks; ++r) {
+              gates.push_back(std::make_shared<gate>());
+              made.engines.push_back(
+                  std::make_unique<held_engine>(world.make_engine(r), gates.back()));
+            }
+            made.lose = [world](int rank) { world.lose(rank); };
+            made.hold = [world, gates](int rank, bool held) {
+              gates[static_cast<std::size_t>(rank)]->change([&] { world.hold(rank, held); });
+            };
+            return made;
+          },
+          options.queue};
+}
 
 /// Returns whether the library of an engine can be loaded.
 inline bool has_engine(const std::string &name) {
@@ -114,15 +143,15 @@ inline engine_kind port_kind(const std::string &name, const std::string &engine,
               ports.push_back(net::open_port(engine, options));
               addresses.push_back(ports.back()->address());
             }
-            std::vector<std::shared_ptr<std::atomic<bool>>> held;
+            std::vector<std::shared_ptr<gate>> gates;
             engine_kind::job made;
             for (int r = 0; r < ranks; ++r) {
-              held.push_back(std::make_shared<std::atomic<bool>>(false));
+              gates.push_back(std::make_shared<gate>());
               made.engines.push_back(std::make_unique<held_engine>(
-                  ports[static_cast<std::size_t>(r)]->connect(r, addresses), held.back()));
+                  ports[static_cast<std::size_t>(r)]->connect(r, addresses), gates.back()));
             }
-            made.hold = [held](int rank, bool is_held) {
-              *held[static_cast<std::size_t>(rank)] = is_held;
+            made.hold = [gates](int rank, bool held) {
+              gates[static_cast<std::size_t>(rank)]->hold(held);
             };
             return made;
           },
