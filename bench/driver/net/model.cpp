@@ -148,14 +148,20 @@ prediction predict(const std::string &version, const computation &c, const loggp
 }
 
 void write_model_row(std::ostream &to, const std::string &version, const std::string &over,
-                     std::vector<double> real, const prediction &p) {
-  const double measured = median(real), off = 100 * (p.seconds / measured - 1);
+                     const comparison &runs) {
+  std::vector<double> seconds, ratios, messages;
+  for (std::size_t i = 0; i != runs.real.size(); ++i) {
+    const prediction &p = runs.model[i];
+    seconds.push_back(p.seconds);
+    ratios.push_back(p.seconds / runs.real[i]);
+    messages.push_back(1 - p.computing / p.seconds);
+  }
+  const double off = 100 * (median(ratios) - 1);
   char line[256];
   std::snprintf(line, sizeof line, "| %s | %s | %.2f | %.2f | %.2f | %+.1f %%%s | %.2f %% |\n",
-                version.c_str(), over.c_str(), 1e3 * measured,
-                1e3 * *std::min_element(real.begin(), real.end()), 1e3 * p.seconds, off,
-                std::fabs(off) > k_bound ? " (beyond 15)" : "",
-                100 * (1 - p.computing / p.seconds));
+                version.c_str(), over.c_str(), 1e3 * median(runs.real),
+                1e3 * *std::min_element(runs.real.begin(), runs.real.end()), 1e3 * median(seconds),
+                off, std::fabs(off) > k_bound ? " (beyond 15)" : "", 100 * median(messages));
   to << line;
 }
 
@@ -205,24 +211,86 @@ void print_networks(const std::map<std::string, loggp::network> &networks) {
   std::cout << std::flush;
 }
 
-/// Returns the runs of a version that were asked for, in one job after the other.
-std::vector<double> real_runs(const version &v, const std::string &app, int workers,
-                              const options &o) {
-  std::vector<double> seconds;
-  for (int sample = 0; sample != o.samples; ++sample) {
-    const outcome r = start(v, 2, workers, words_of(app, o));
-    if (!r.ok)
-      throw std::runtime_error(v.name + " of " + app + " has failed: " + r.output);
-    for (const run_values &run : read_runs(r.output))
-      seconds.push_back(run.seconds);
-  }
-  return seconds;
-}
-
 /// Returns the network of a version's messages: of an engine, or of an MPI.
 std::string network_of(const version &v) {
   return v.launcher.empty() ? v.engine : v.name.substr(v.name.find('_') + 1);
 }
+
+/// Starts one job of each version beside its prediction, after one that computes alone: a machine
+/// that changes its speed changes it for all of them.
+class model_table {
+ public:
+  model_table(const options &o, const std::map<std::string, loggp::network> &networks,
+              std::string app, int workers)
+      : m_options(o), m_app(std::move(app)), m_workers(workers) {
+    for (version v : chosen_versions(o)) {
+      if (!v.has_workers && workers != 1)
+        continue;
+      for (const std::string &engine :
+           v.launcher.empty() ? o.engines : std::vector{std::string()}) {
+        v.engine = engine;
+        const auto network = networks.find(network_of(v));
+        if (network == networks.end())
+          m_left_out.insert(v.name + " is left out: no network " + network_of(v));
+        else
+          m_rows.push_back({v, network->first, network->second, {}});
+      }
+    }
+  }
+
+  void run_round() {
+    static const version alone{"alone", "weft-net-alone", {}, "", {}, true, ""};
+    const outcome said = start(alone, 2, m_workers, words_of(m_app, m_options));
+    if (!said.ok)
+      throw std::runtime_error("weft-net-alone: " + said.output);
+    m_computation = read_computation(said.output);
+    for (row &r : m_rows) {
+      const outcome out = start(r.of, 2, m_workers, words_of(m_app, m_options));
+      if (!out.ok) {
+        ++m_failed;
+        std::cout << r.of.name << " of " << m_app << " has failed: " << out.output << '\n';
+        continue;
+      }
+      const prediction p = predict(r.of.name, m_computation, r.network, m_workers);
+      for (const run_values &run : read_runs(out.output)) {
+        r.runs.real.push_back(run.seconds);
+        r.runs.model.push_back(p);
+      }
+    }
+  }
+
+  void print() const {
+    std::cout << "\n"
+              << m_app << ", 2 ranks, " << m_workers << " worker(s); at last a kernel took "
+              << 1e6 * m_computation.task_kernel << " us as a task, "
+              << 1e6 * m_computation.loop_kernel << " us in a loop, a task without work "
+              << 1e9 * m_computation.task << " ns\n\n"
+              << "| version | over | ms | least | model ms | model is off by | not kernels |\n"
+              << "| --- | --- | --- | --- | --- | --- | --- |\n";
+    for (const row &r : m_rows)
+      if (!r.runs.real.empty())
+        write_model_row(std::cout, r.of.name, r.over, r.runs);
+    std::cout << std::flush;
+  }
+
+  [[nodiscard]] int failed() const { return m_failed; }
+  [[nodiscard]] const std::set<std::string> &left_out() const { return m_left_out; }
+
+ private:
+  struct row {
+    version of;
+    std::string over;
+    loggp::network network;
+    comparison runs;
+  };
+  const options &m_options;
+  std::string m_app;
+  int m_workers;
+  std::vector<row> m_rows;
+  std::set<std::string> m_left_out;
+  computation m_computation;
+  int m_failed = 0;
+};
 
 } // namespace
 
@@ -235,41 +303,16 @@ int run_loggp(const options &o) {
 int run_model(const options &o) {
   const std::map<std::string, loggp::network> networks = measure_networks({});
   print_networks(networks);
-  const version alone{"alone", "weft-net-alone", {}, "", {}, true, ""};
   int failed = 0;
   std::set<std::string> left_out; // behind the tables
   for (const std::string &app : o.apps)
     for (const int workers : o.workers) {
-      const outcome r = start(alone, 2, workers, words_of(app, o));
-      if (!r.ok)
-        throw std::runtime_error("weft-net-alone: " + r.output);
-      const computation c = read_computation(r.output);
-      std::cout << "\n"
-                << app << ", 2 ranks, " << workers << " worker(s); a kernel takes "
-                << 1e6 * c.task_kernel << " us as a task, " << 1e6 * c.loop_kernel
-                << " us in a loop, a task without work " << 1e9 * c.task << " ns\n\n"
-                << "| version | over | ms | least | model ms | model is off by | not kernels |\n"
-                << "| --- | --- | --- | --- | --- | --- | --- |\n";
-      for (version v : chosen_versions(o))
-        for (const std::string &engine :
-             v.launcher.empty() ? o.engines : std::vector{std::string()}) {
-          v.engine = engine;
-          const auto network = networks.find(network_of(v));
-          if (network == networks.end()) {
-            left_out.insert(v.name + " is left out: no network " + network_of(v));
-            continue;
-          }
-          if (!v.has_workers && workers != 1)
-            continue;
-          try {
-            write_model_row(std::cout, v.name, network->first, real_runs(v, app, workers, o),
-                            predict(v.name, c, network->second, workers));
-          } catch (const std::runtime_error &e) {
-            ++failed;
-            std::cout << e.what() << '\n';
-          }
-          std::cout << std::flush;
-        }
+      model_table table(o, networks, app, workers);
+      for (int sample = 0; sample != o.samples; ++sample)
+        table.run_round();
+      table.print();
+      failed += table.failed();
+      left_out.insert(table.left_out().begin(), table.left_out().end());
     }
   for (const std::string &line : left_out)
     std::cout << '\n' << line;

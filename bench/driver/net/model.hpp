@@ -38,9 +38,15 @@ struct prediction {
 [[nodiscard]] prediction predict(const std::string &version, const computation &c,
                                  const net_bench::loggp::network &n, int workers);
 
-/// Writes a row of the table: the median and the least of real runs beside a prediction.
+/// Holds runs, each beside the prediction from what the kernels took just before it.
+struct comparison {
+  std::vector<double> real; // seconds
+  std::vector<prediction> model; // as many
+};
+/// Writes a row of the table: medians, the least real run, and the median of how far off each
+/// prediction is from its run.
 void write_model_row(std::ostream &to, const std::string &version, const std::string &over,
-                     std::vector<double> real, const prediction &p);
+                     const comparison &runs);
 
 /// @{ Measure and print. Return 1 when a job fails.
 [[nodiscard]] int run_loggp(const options &o);

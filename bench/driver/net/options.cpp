@@ -24,7 +24,7 @@ weft-bench net --micro [WINDOWS]  put, get, atomic operations, notification and 
 weft-bench net --idle             processor time of ranks that do nothing, over 5 s
 weft-bench net --loggp [WINDOWS]  L, o, g and G between two ranks: of the engines, and of each MPI
 weft-bench net --model [OPTION...] applications beside a LogGP model with these; --engines NAME,... (default ucx,inproc),
-                                  1 worker, 3 samples of 5 runs
+                                  1 worker, 5 rounds of 3 runs; in each, kernels alone are measured first
 weft-bench net --scale [...]      modes of synchronization on simulated machines; --scale --help says more
 )";
 
@@ -42,8 +42,8 @@ options parse_options(const std::vector<std::string> &arguments) {
                                   : options::mode::apps;
     if (o.what == options::mode::model) { // as of applications, with one worker and 15 runs
       o.workers = {1};
-      o.samples = 3;
-      o.reps = 5;
+      o.samples = 5;
+      o.reps = 3;
     } else if (o.what != options::mode::apps) {
       o.rest.assign(arguments.begin() + 1, arguments.end());
       return o;
