@@ -97,12 +97,14 @@ std::optional<membership> of_starter(const environment_reader &from, const start
   } else if (is_one_host(from, started_by, made.size)) {
     made.meet = meeting::one_host;
     made.job = job_name(from, started_by);
+  } else if (!variable(from, "PMIX_NAMESPACE").empty() && !variable(from, "PMIX_RANK").empty()) {
+    made.meet = meeting::site_store;
   } else {
     throw std::runtime_error(
         "rank " + rank + " of " + size + " was started by " + started_by.name +
-        " on several hosts, and does not know where the ranks meet: set WEFT_NET_ROOT=HOST:PORT, the "
-        "host of rank 0 and a free port there, and WEFT_NET_KEY to 32 hexadecimal digits; or use "
-        "`weft launch`");
+        " on several hosts without PMIx, and does not know where the ranks meet: set "
+        "WEFT_NET_ROOT=HOST:PORT, the host of rank 0 and a free port there, and WEFT_NET_KEY to 32 "
+        "hexadecimal digits; or use `srun --mpi=pmix` or `weft launch`");
   }
   return made;
 }

@@ -14,6 +14,7 @@ enum class meeting {
   given,     ///< at net.root, where another process listens
   rank_zero, ///< at net.root, where rank 0 listens
   process_manager, ///< where rank 0 says, through the PMI of the program that started the ranks
+  site_store, ///< where rank 0 says, through the PMIx of that program
   one_host,  ///< all are on this host: rank 0 writes it to a file of the user
   engine,    ///< where rank 0 says, through the engine, which is MPI
 };

@@ -8,6 +8,7 @@
 #include "weft_net/boot/member.hpp"
 #include "weft_net/boot/place.hpp"
 #include "weft_net/boot/pmi.hpp"
+#include "weft_net/boot/pmix.hpp"
 #include "weft_net/boot/report.hpp"
 #include "weft_net/team/rank_task.hpp"
 #include "weft_net/team/stall.hpp"
@@ -260,6 +261,7 @@ void job::meet(const meeting_options &options) {
   if (has_key)
     key = weft_net::key_of(m_membership.key);
   const bool is_shared = m_membership.meet == meeting::process_manager ||
+                         m_membership.meet == meeting::site_store ||
                          m_membership.meet == meeting::one_host ||
                          m_membership.meet == meeting::engine;
   if (m_membership.meet != meeting::given && m_membership.rank == 0) {
@@ -311,6 +313,11 @@ std::string job::share(const std::string &own, const meeting_options &options) {
       return *shared;
   if (m_membership.meet == meeting::process_manager)
     return weft_net::share_by_pmi(m_membership.pmi, m_membership.rank, own);
+  if (m_membership.meet == meeting::site_store) {
+    const bool is_out_of_reach = weft_net::is_loopback(own.substr(0, own.rfind(':')));
+    return weft_net::share_by_pmix(weft_net::k_pmix_library, m_membership.rank,
+                                   is_out_of_reach ? "" : own, k_meeting_seconds);
+  }
   return weft_net::share_by_file(m_membership.job, m_membership.rank, own, k_meeting_seconds);
 }
 
@@ -434,6 +441,7 @@ void job::end_soon(const std::string &why) {
     print("rank " + std::to_string(m_membership.rank) + " ends, because " + why +
           "; net.loss=continue goes on without it");
     weft_net::finalize_pmi(); // or the line may get lost
+    weft_net::finalize_pmix();
     _exit(k_lost_exit);
   });
 }
