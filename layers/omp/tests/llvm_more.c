@@ -3,6 +3,7 @@
    sections, loops of a league, masks of cpus. Clang, which declares none of them, compiles the
    program. */
 #include <complex.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ void ompc_set_num_threads(int);
 int omp_in_explicit_task(void);
 int omp_control_tool(int, int, void *);
 extern int omp_get_team_num(void);
+extern int omp_get_thread_num(void);
 
 static void require(int holds, const char *what) {
   if (!holds) {
@@ -247,6 +249,35 @@ static void untied_parts(void) {
   require(steps == 151, "all parts of untied tasks, once each");
 }
 
+static void set(int *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELEASE); }
+static int is_set(const int *flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+
+/* The part behind a taskwait comes after the thread's other tasks, so that an idle thread takes it.
+   The other task holds up the thread until then. */
+static void untied_part_moves(void) {
+  int first = -1, second = -1, other_began = 0, is_over = 0;
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 0) {
+#pragma omp task shared(other_began, is_over)
+    {
+      set(&other_began);
+      while (!is_set(&is_over))
+        sched_yield();
+    }
+#pragma omp task untied shared(first, second, is_over)
+    {
+      first = omp_get_thread_num();
+#pragma omp taskwait
+      second = omp_get_thread_num();
+      set(&is_over);
+    }
+  } else {
+    while (!is_set(&other_began) && !is_set(&is_over))
+      sched_yield();
+  }
+  require(first == 0 && second == 1, "an idle thread goes on with an untied task");
+}
+
 /* A task that has begun goes on, though its group is cancelled, until it looks at that. */
 static void untied_parts_in_a_cancelled_group(void) {
   int steps = 0;
@@ -312,6 +343,7 @@ static void untied_parts_with_children(void) {
 int main(void) {
   lists();
   untied_parts();
+  untied_part_moves();
   untied_parts_in_a_cancelled_group();
   untied_parts_with_children();
   atomics();

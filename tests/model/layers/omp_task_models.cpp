@@ -66,6 +66,35 @@ struct stack_once_each {
 const passes<stack_once_each<1, 1>> s1{"omp_stack_last_task"};
 const passes<stack_once_each<2, 2>> s2{"omp_stack_two_tasks"};
 
+/// Lets the owner push the next part of an untied task below another task, while a thief takes the
+/// oldest. As in offer_again() of task_queue.cpp.
+struct stack_of_parts {
+  static constexpr int threads = 2;
+  stacked other, part;
+  stack ready;
+  stacked *got[2] = {};
+  stack_of_parts() { ready.push(other, [] {}); }
+  void run(int t) {
+    if (t == 0) {
+      part.payload.set(1);
+      ready.push_oldest(part, [] {});
+      got[t] = ready.pop(any);
+    } else if (stacked *const x = got[t] = ready.take(any); x == &part) {
+      expect(x->payload.get() == 1, "the part is whole");
+    }
+  }
+  void check() {
+    for (stacked *x : got)
+      if (x)
+        ++x->taken;
+    expect(got[0] == &other || got[1] == &other, "the owner takes its other task first");
+    while (stacked *x = ready.pop(any))
+      ++x->taken;
+    expect(other.taken == 1 && part.taken == 1, "every task is taken once");
+  }
+};
+const passes<stack_of_parts> s5{"omp_stack_parts"};
+
 /// Lets a thief take half of the tasks for itself; a third thread may take from the thief.
 template <int Thieves>
 struct stack_stolen {

@@ -101,7 +101,7 @@ void call_kmp_entry(thread &self, omp_task &task) {
   task.kmp_entry(static_cast<int>(self.gtid), static_cast<kmp_task *>(task.argument));
 }
 
-/// Returns whether the task has begun: it is untied, and this is not the first part of its body.
+/// Returns whether the program's code has begun: the task is untied, and a part of it is over.
 [[nodiscard]] bool has_parts_behind(const omp_task &task) noexcept {
   return task.kmp_entry && has_begun(static_cast<const kmp_task *>(task.argument));
 }
@@ -224,7 +224,7 @@ void run_task(thread &self, omp_task &task, omp_task **next) {
   call_body(self, task);
   while (task.again) [[unlikely]] {
     task.again = false;
-    if (may_move(task)) {
+    if (has_parts_behind(task) && may_move(task)) {
       leave_runner(task);
       return offer_again(self, task);
     }

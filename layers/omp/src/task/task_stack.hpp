@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ready tasks of one member of a team that no thread has begun: the owner takes the newest,
-// thieves take the oldest.
+// The ready tasks of one member of a team: the owner takes the newest, thieves take the oldest.
+// No thread has begun them, but for the next parts of untied tasks, which are pushed as the oldest.
 //
-// Roles       Owner: push, pop. Thief: take, take_some; push, of a task that it gives back. Any
+// Roles       Owner: push, push_oldest, pop. Thief: take, take_some; push, of a task that it gives back. Any
 //             thread: size, any. Holder: the thread that has set the lowest bit of the word.
 //             Producer: a thread that pushes. Waiter: a thread that is about to sleep until a task
 //             is ready.
@@ -43,6 +43,14 @@ class basic_task_stack {
   void push(Task &task, F with) noexcept {
     const std::uint64_t n = lock(1);
     append(task);
+    with();
+    unlock(n);
+  }
+  /// Does the same as push(), but makes the task the oldest.
+  template <class F>
+  void push_oldest(Task &task, F with) noexcept {
+    const std::uint64_t n = lock(1);
+    prepend(task);
     with();
     unlock(n);
   }
@@ -126,6 +134,12 @@ class basic_task_stack {
     task.older = m_newest;
     (m_newest ? m_newest->newer : m_oldest) = &task;
     m_newest = &task;
+  }
+  void prepend(Task &task) noexcept {
+    task.older = nullptr;
+    task.newer = m_oldest;
+    (m_oldest ? m_oldest->older : m_newest) = &task;
+    m_oldest = &task;
   }
   void append_all(Task &first, Task &last, std::uint64_t count) noexcept {
     const std::uint64_t n = lock(count);

@@ -52,17 +52,27 @@ void offer_to_all(thread *self, omp_task &task) {
   wake_idle(self, team);
 }
 
-[[gnu::always_inline]] inline void offer_at(member_slot &slot, thread &self, omp_task &task) {
+/// Offers a task by `push(look)`, which puts it into a stack and calls `look` meanwhile.
+template <class Push>
+[[gnu::always_inline]] inline void offer_by(thread &self, omp_task &task, Push push) {
   omp_team &team = *task.team;
   sleepers s;
-  slot.ready.push(task, [&] { s.look(task); });
+  push([&] { s.look(task); });
   s.wake(&self);
   wake_idle(&self, team);
+}
+[[gnu::always_inline]] inline void offer_at(member_slot &slot, thread &self, omp_task &task) {
+  offer_by(self, task, [&](auto look) { slot.ready.push(task, look); });
+}
+
+/// Returns whether a task belongs into the thread's own stack.
+[[nodiscard]] bool is_for_own_stack(const thread &self, const omp_task &task) noexcept {
+  return task.priority == 0 && self.team == task.team;
 }
 
 /// Puts a task into the thread's own stack, if it belongs there.
 void offer(thread &self, omp_task &task) {
-  if (task.priority != 0 || self.team != task.team) [[unlikely]]
+  if (!is_for_own_stack(self, task)) [[unlikely]]
     return offer_to_all(&self, task);
   offer_at(slot_of(self), self, task);
 }
@@ -196,7 +206,11 @@ namespace {
 void hold(thread &self, omp_task &task, const task_clauses &clauses) {
   hold_here(self, task, clauses);
 }
-void offer_again(thread &self, omp_task &task) { offer(self, task); }
+void offer_again(thread &self, omp_task &task) {
+  if (!is_for_own_stack(self, task))
+    return offer_to_all(&self, task);
+  offer_by(self, task, [&](auto look) { slot_of(self).ready.push_oldest(task, look); });
+}
 
 namespace {
 

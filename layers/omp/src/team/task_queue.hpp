@@ -35,7 +35,7 @@ void hold(thread &self, omp_task &task, const task_clauses &clauses);
 /// Ends a task's part in the dependency system, and offers the tasks that this makes ready. If
 /// `next` is not null, one sibling may be left there instead: the caller runs it.
 void release(thread &self, omp_task &task, omp_task **next = nullptr);
-/// Offers the next part of an untied task.
+/// Offers the next part of an untied task, behind the thread's other tasks: thieves take it first.
 void offer_again(thread &self, omp_task &task);
 
 /// Returns a task of the team's list, or of the member's own, for a member at a barrier. Null:
