@@ -13,18 +13,26 @@ static int failed = 0;
 
 static void ring(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   int values[2], expected = (int)((pid + nprocs - 1) % nprocs);
-  lpf_memslot_t slot;
+  double times[2]; // of lpf_probe(), the own one and the neighbour's: the same, because they are of all together
+  lpf_machine_t machine = LPF_INVALID_MACHINE;
+  lpf_memslot_t slot, time_slot;
   values[0] = (int)pid;
   values[1] = -1;
   failed |= (int)nprocs != *(const int *)args.input;
-  failed |= lpf_resize_memory_register(ctx, 1) != LPF_SUCCESS;
+  failed |= lpf_probe(ctx, &machine) != LPF_SUCCESS || machine.p != nprocs;
+  times[0] = machine.g(nprocs, 8, LPF_SYNC_DEFAULT) + machine.l(nprocs, 0, LPF_SYNC_DEFAULT);
+  failed |= lpf_resize_memory_register(ctx, 2) != LPF_SUCCESS;
   failed |= lpf_resize_message_queue(ctx, 2) != LPF_SUCCESS;
   failed |= lpf_sync(ctx, LPF_SYNC_DEFAULT) != LPF_SUCCESS;
   failed |= lpf_register_global(ctx, values, sizeof values, &slot) != LPF_SUCCESS;
+  failed |= lpf_register_global(ctx, times, sizeof times, &time_slot) != LPF_SUCCESS;
   failed |= lpf_sync(ctx, LPF_SYNC_DEFAULT) != LPF_SUCCESS;
   failed |= lpf_put(ctx, slot, 0, (pid + 1) % nprocs, slot, sizeof(int), sizeof(int),
                     LPF_MSG_DEFAULT) != LPF_SUCCESS;
+  failed |= lpf_put(ctx, time_slot, 0, (pid + 1) % nprocs, time_slot, sizeof(double), sizeof(double),
+                    LPF_MSG_DEFAULT) != LPF_SUCCESS;
   failed |= lpf_sync(ctx, LPF_SYNC_DEFAULT) != LPF_SUCCESS;
+  failed |= times[0] <= 0 || times[0] != times[1];
   failed |= values[1] != expected;
 }
 

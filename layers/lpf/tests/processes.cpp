@@ -123,6 +123,30 @@ void copy(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
     *static_cast<int *>(args.output) = 7;
 }
 
+/// Has the same numbers from lpf_probe() as its neighbour: they are of all processes together, and not of what each has alone.
+void probe_together(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t) {
+  lpf_machine_t machine = LPF_INVALID_MACHINE;
+  CHECK(lpf_probe(ctx, &machine) == LPF_SUCCESS);
+  CHECK(machine.p == nprocs);
+  std::vector<double> own, other;
+  for (const std::size_t bytes : {8, 4096, 262144})
+    own.push_back(machine.g(nprocs, bytes, LPF_SYNC_DEFAULT));
+  own.push_back(machine.l(nprocs, 0, LPF_SYNC_DEFAULT));
+  CHECK(own[0] > 0 && own[1] > 0 && own[2] > 0 && own[3] > 0);
+  other.resize(own.size());
+  const std::size_t bytes = own.size() * sizeof(double);
+  lpf_memslot_t from, to;
+  CHECK(lpf_resize_memory_register(ctx, 2) == LPF_SUCCESS);
+  CHECK(lpf_resize_message_queue(ctx, 2) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_register_local(ctx, own.data(), bytes, &from) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, other.data(), bytes, &to) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_put(ctx, from, 0, (pid + 1) % nprocs, to, 0, bytes, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(own == other);
+}
+
 /// Writes the pid of each process to process 0.
 void tell_pids(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   long own = getpid();
@@ -453,6 +477,8 @@ int everything(lpf_pid_t count) {
     CHECK(lpf_exec(LPF_ROOT, n, &copy, args) == LPF_SUCCESS);
     CHECK(output == 7);
     CHECK(lpf_exec(LPF_ROOT, n, &nested, LPF_NO_ARGS) == LPF_SUCCESS);
+    if (n == count)
+      CHECK(lpf_exec(LPF_ROOT, n, &probe_together, LPF_NO_ARGS) == LPF_SUCCESS);
   }
   std::vector<long> pids(count);
   lpf_args_t all = LPF_NO_ARGS;
@@ -511,6 +537,7 @@ int join(const char *port, lpf_pid_t pid, lpf_pid_t count) {
     return 5;
   for (int round = 0; round != 2; ++round)
     CHECK(lpf_hook(init, &copy, LPF_NO_ARGS) == LPF_SUCCESS);
+  CHECK(lpf_hook(init, &probe_together, LPF_NO_ARGS) == LPF_SUCCESS);
   CHECK(lpf_mpi_finalize(init) == LPF_SUCCESS);
   return EXIT_SUCCESS;
 }

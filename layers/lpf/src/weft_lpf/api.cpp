@@ -38,8 +38,14 @@ context &real(lpf_t ctx) {
   return ctx == g_root ? weft_lpf::root_context() : *static_cast<context *>(ctx);
 }
 
-double gap(lpf_pid_t, std::size_t bytes, lpf_sync_attr_t) { return weft_lpf::gap(bytes); }
-double latency(lpf_pid_t, std::size_t bytes, lpf_sync_attr_t) { return weft_lpf::latency(bytes); }
+template <weft_lpf::machine M>
+double gap(lpf_pid_t, std::size_t bytes, lpf_sync_attr_t) {
+  return weft_lpf::gap(M, bytes);
+}
+template <weft_lpf::machine M>
+double latency(lpf_pid_t, std::size_t, lpf_sync_attr_t) {
+  return weft_lpf::latency(M);
+}
 
 lpf_err_t add(lpf_t ctx, slot_kind kind, void *pointer, std::size_t size, lpf_memslot_t *memslot) {
   return answer("a registration", [&] {
@@ -164,9 +170,14 @@ WEFT_API lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t) {
 
 WEFT_API lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t *params) {
   return answer("lpf_probe", [&] {
-    weft_lpf::measure();
+    using weft_lpf::machine;
     const weft_lpf::place &where = real(ctx).where();
-    *params = {where.all, where.free, &gap, &latency};
+    if (where.is_hooked) { // lpf_hook() has measured
+      *params = {where.all, where.free, &gap<machine::hooked>, &latency<machine::hooked>};
+    } else {
+      weft_lpf::measure();
+      *params = {where.all, where.free, &gap<machine::program>, &latency<machine::program>};
+    }
     return true;
   });
 }

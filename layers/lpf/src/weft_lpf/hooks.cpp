@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lpf/mpi.h: processes that exist become those of LPF.
 #include "weft_lpf/api.hpp"
+#include "weft_lpf/machine.hpp"
 #include "weft_lpf/processes.hpp"
 
 #include <weft/config.hpp>
@@ -25,8 +26,14 @@ class joined_process final : public weft_lpf::joined {
  public:
   explicit joined_process(std::unique_ptr<joined_job> joined)
       : m_job(std::move(joined)),
-        m_root(nullptr, 0, place{m_job.pid(), m_job.processes(), m_job.processes(), 1}) {}
+        m_root(nullptr, 0, place{m_job.pid(), m_job.processes(), m_job.processes(), 1, true}) {}
   bool run(lpf_spmd_t spmd, const lpf_args_t &args) override {
+    if (!m_is_measured) {
+      context first(&m_job.below(), m_root.next_name(), m_root.where());
+      m_root.use_name();
+      m_is_measured = true;
+      weft_lpf::measure_hooked(first);
+    }
     context self(&m_job.below(), m_root.next_name(), m_root.where());
     m_root.use_name();
     return run_spmd(self, spmd, args);
@@ -42,6 +49,7 @@ class joined_process final : public weft_lpf::joined {
  private:
   weft_lpf::process_job m_job;
   context m_root; // which names the others, and outlives the link
+  bool m_is_measured = false; // the same at all: each lpf_hook() is a call of all
 };
 
 /// Calls functions of the MPI that the program has. A communicator is a number in MPICH, and a pointer in

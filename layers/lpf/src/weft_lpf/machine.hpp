@@ -6,6 +6,9 @@
 
 #include <lpf/core.h>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace weft_lpf {
 
 /// Returns the context of the program outside of SPMD functions.
@@ -40,8 +43,13 @@ struct machine_numbers {
 void measure();
 [[nodiscard]] machine_numbers measured() noexcept; ///< as measure() or set_measured() has left it
 void set_measured(const machine_numbers &numbers); ///< in place of a measurement
+/// Measures processes that lpf_hook() has joined. All of them call it, with a context of its own, and get what process 0 has
+/// found. A failure leaves what was measured before.
+void measure_hooked(context &self) noexcept;
+
+enum class machine : std::uint8_t { program, hooked }; ///< what LPF_ROOT has, or the processes of lpf_hook()
 /// Returns the seconds of a byte, and those of a superstep.
-[[nodiscard]] double gap(std::size_t bytes) noexcept;
-[[nodiscard]] double latency(std::size_t bytes) noexcept;
+[[nodiscard]] double gap(machine of, std::size_t bytes) noexcept;
+[[nodiscard]] double latency(machine of) noexcept;
 
 } // namespace weft_lpf

@@ -9,6 +9,7 @@ struct place {
   unsigned pid = 0, processes = 1;
   unsigned all = 1;  ///< processes of the machine
   unsigned free = 1; ///< for lpf_exec()
+  bool is_hooked = false; ///< these are processes that lpf_hook() has joined, and not threads
 };
 
 } // namespace weft_lpf

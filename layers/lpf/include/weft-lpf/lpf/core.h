@@ -134,7 +134,7 @@ lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t attr);
 
 // Describes what the context can use.
 //
-// Cost. The first call measures, for some milliseconds. Errors. LPF_ERR_OUT_OF_MEMORY.
+// Cost. The first call measures, for some milliseconds; of processes that lpf_hook() joins, that does. Errors. LPF_ERR_OUT_OF_MEMORY.
 lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t *params);
 
 // Makes room for this many registrations, from the next lpf_sync().
