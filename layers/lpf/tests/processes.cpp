@@ -173,6 +173,17 @@ void lose(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   std::fflush(stdout);
 }
 
+/// Has supersteps until one fails.
+void rounds(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  if (lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS && pid == 0)
+    std::printf("all processes meet\n");
+  std::fflush(stdout);
+  while (lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS)
+    std::this_thread::yield();
+  std::printf("process %u knows\n", pid);
+  std::fflush(stdout);
+}
+
 /// Waits for a put of process 1, which is lost before the context is there.
 void count_on_lost(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   std::uint64_t word = 0;
@@ -551,6 +562,8 @@ int main(int count, char **values) {
     return everything(number(2));
   if (what == "late" || what == "stopped")
     return lpf_exec(LPF_ROOT, LPF_MAX_P, what == "late" ? &late : &stopped, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
+  if (what == "rounds")
+    return lpf_exec(LPF_ROOT, LPF_MAX_P, &rounds, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "locked")
     return lpf_exec(LPF_ROOT, LPF_MAX_P, &locked, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "traced")
