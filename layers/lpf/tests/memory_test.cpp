@@ -130,7 +130,7 @@ TEST(Memory, ALockIsNotTakenByACallWithoutMemory) {
   EXPECT_GT(without_memory, 0);
 }
 
-TEST(Memory, ProcessesThatCannotStartFailTheOthers) {
+TEST(Memory, AnExecWithoutRoomForItsProcessesHasDoneNothing) {
   constexpr long k_most = 100000;
   constexpr int k_last = 12; // the last ones before process 0 runs: the last context, the threads, a setting that is read
   long needed = 0;
@@ -145,8 +145,10 @@ TEST(Memory, ProcessesThatCannotStartFailTheOthers) {
   testing::internal::CaptureStderr();
   for (long n = needed - k_last; n != needed; ++n) {
     bool has_failed = false, is_in_body = false;
+    std::atomic<int> begun{0};
     test::fail_allocation_behind(n);
     const lpf_err_t code = run(4, [&](const process &p) {
+      ++begun;
       if (p.pid == 0) {
         is_in_body = true;
         has_failed = test::has_failed_allocation();
@@ -159,7 +161,8 @@ TEST(Memory, ProcessesThatCannotStartFailTheOthers) {
     });
     if (!is_in_body)
       has_failed = test::has_failed_allocation();
-    EXPECT_EQ(code == LPF_SUCCESS, is_in_body);
+    EXPECT_EQ(code, is_in_body ? LPF_SUCCESS : LPF_ERR_OUT_OF_MEMORY);
+    EXPECT_EQ(begun, is_in_body ? 4 : 0);
     EXPECT_TRUE(has_failed);
     EXPECT_EQ(run(4, [](const process &p) { p.sync(); }), LPF_SUCCESS);
   }

@@ -45,11 +45,16 @@ class threads_of_spmd {
   threads_of_spmd(const place &where, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args,
                   link::messages how)
       : m_spmd(spmd), m_args(args) {
-    if (count > 1) {
-      const weft::net::inproc_world world(static_cast<int>(count));
-      for (unsigned pid = 0; pid != count; ++pid)
-        m_links.emplace_back(new link(world.make_engine(static_cast<int>(pid)), how));
-    }
+    if (count > 1)
+      try {
+        const weft::net::inproc_world world(static_cast<int>(count));
+        for (unsigned pid = 0; pid != count; ++pid)
+          m_links.emplace_back(new link(world.make_engine(static_cast<int>(pid)), how));
+      } catch (const weft::error &e) {
+        if (e.code() == weft::errc::out_of_resources)
+          throw std::bad_alloc(); // nothing has begun
+        throw;
+      }
     for (unsigned pid = 0; pid != count; ++pid)
       m_contexts.emplace_back(count > 1 ? m_links[pid].get() : nullptr, 1,
                               place{pid, count, where.all, part_of(where.free, pid, count)});
@@ -60,25 +65,29 @@ class threads_of_spmd {
     weft::latch over(static_cast<std::ptrdiff_t>(others));
     std::vector<std::thread> threads;
     threads.reserve(others);
+    std::atomic<start> how{start::waits}; // none runs before all are there: a call without room has done nothing
     lpf_args_t rest{};
     rest.f_symbols = m_args.f_symbols;
     rest.f_size = m_args.f_size;
     try {
       while (threads.size() != others)
-        threads.emplace_back([this, &over, rest, one = &m_contexts[threads.size() + 1]] {
-          end(*one, rest);
+        threads.emplace_back([this, &over, &how, rest, one = &m_contexts[threads.size() + 1]] {
+          how.wait(start::waits);
+          if (how == start::goes)
+            end(*one, rest);
           over.count_down();
         });
     } catch (const std::exception &e) { // system_error or bad_alloc
-      m_has_failed = true;
+      how = start::leaves;
+      how.notify_all();
+      for (std::thread &t : threads)
+        t.join();
       report_threads(threads.size() + 1, others, e.what());
-      m_contexts[0].quiet_failure();
-      for (std::size_t i = threads.size() + 1; i <= others; ++i)
-        m_contexts[i].quiet_failure();
-      over.count_down(static_cast<std::ptrdiff_t>(others - threads.size()));
+      throw std::bad_alloc();
     }
-    if (!m_has_failed)
-      end(m_contexts[0], m_args);
+    how = start::goes;
+    how.notify_all();
+    end(m_contexts[0], m_args);
     if (others != 0 && !m_links[0]->is_own()) { // the threads are the parent's
       for (std::thread &t : threads)
         t.detach();
@@ -94,6 +103,7 @@ class threads_of_spmd {
   }
 
  private:
+  enum class start : std::uint8_t { waits, goes, leaves };
   void end(context &one, const lpf_args_t &args) {
     if (!run_spmd(one, m_spmd, args))
       m_has_failed = true;

@@ -83,7 +83,7 @@ extern const lpf_memslot_t LPF_INVALID_MEMSLOT;
 // process 0. Without a job, and within an SPMD function, processes are threads of this process.
 //
 // Blocks. Yes, until all have returned.
-// Errors. LPF_ERR_OUT_OF_MEMORY; LPF_ERR_FATAL, if the processes did not all end in the same superstep.
+// Errors. LPF_ERR_OUT_OF_MEMORY, and nothing has run; LPF_ERR_FATAL, if the processes did not all end in the same superstep.
 lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t count, lpf_spmd_t spmd, lpf_args_t args);
 
 // Runs `spmd` in the threads or processes that `init` has joined (lpf/pthread.h, lpf/mpi.h). All call it.
