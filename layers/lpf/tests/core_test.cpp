@@ -41,6 +41,7 @@ using test::expect_in;
 using test::k_processes;
 using test::process;
 using test::run;
+using test::run_apart;
 
 /// Has a case for each number of processes.
 class Processes : public testing::TestWithParam<lpf_pid_t> {
@@ -350,7 +351,7 @@ TEST(Lpf, AProcessThatReturnsEarlyFailsTheOthers) {
     testing::internal::CaptureStderr();
     int reached = 0;
     EXPECT_EQ(
-        run(4,
+        run_apart(4,
             [&](const process &p) {
               // The early one may be gone while another one is still in the first superstep.
               EXPECT_TRUE(lpf_sync(p.ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS || p.pid != early);
@@ -369,12 +370,12 @@ TEST(Lpf, AProcessThatReturnsEarlyFailsTheOthers) {
     EXPECT_NE(text.find("process " + std::to_string(early) + " has returned"), std::string::npos)
         << text;
   }
-  EXPECT_EQ(run(4, [](const process &p) { p.sync(); }), LPF_SUCCESS); // another one runs
+  EXPECT_EQ(run(4, [](const process &p) { p.sync(); }), LPF_SUCCESS); // of another process
 }
 
 TEST(Lpf, AnExceptionFailsAllProcesses) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(3,
+  EXPECT_EQ(run_apart(3,
                 [](const process &p) {
                   if (p.pid == 1)
                     throw std::runtime_error("no more");
@@ -388,7 +389,7 @@ TEST(Lpf, AnExceptionFailsAllProcesses) {
 /// Runs two processes, of which process 1 does something that cannot be, and returns the messages.
 std::string message_of(const std::function<void(const process &, lpf_memslot_t)> &wrong) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(2,
+  EXPECT_EQ(run_apart(2,
                 [&](const process &p) {
                   p.resize(2, 4);
                   std::vector<char> memory(p.pid == 0 ? 5000 : 10000);
@@ -426,7 +427,7 @@ TEST(Lpf, BytesOutsideOfSlotsAreNamed) {
 TEST(Lpf, AFailureWhileLongDataAreReadEndsEverywhere) {
   for (int round = 0; round != 20; ++round) {
     testing::internal::CaptureStderr();
-    EXPECT_EQ(run(3,
+    EXPECT_EQ(run_apart(3,
                   [&](const process &p) {
                     p.resize(2, 8);
                     std::vector<char> memory(1 << 20);
@@ -533,22 +534,98 @@ TEST_P(Processes, ARehookHasAContextOfItsOwn) {
   });
 }
 
-TEST(Lpf, ARehookThatFailsLeavesTheOuterContextAlone) {
+/// Expects that whatever the process calls in the context now returns LPF_ERR_FATAL, and runs nothing.
+void expect_failure_state(const process &p) {
+  const body never = [](const process &) { ADD_FAILURE() << "runs in a failure state"; };
+  for (int round = 0; round != 2; ++round) {
+    EXPECT_EQ(lpf_sync(p.ctx, LPF_SYNC_DEFAULT), LPF_ERR_FATAL);
+    EXPECT_EQ(lpf_rehook(p.ctx, &call, args_of(never)), LPF_ERR_FATAL);
+    EXPECT_EQ(lpf_exec(p.ctx, 1, &call, args_of(never)), LPF_ERR_FATAL);
+  }
+}
+
+/// Runs in a process of the system that ends with it.
+TEST(LpfDeathTest, AProgramWhoseExecHasFailedIsInAFailureState) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // which begins the program anew
+  EXPECT_EXIT(
+      {
+        EXPECT_EQ(run(3,
+                      [](const process &p) {
+                        if (p.pid != 1)
+                          expect_failure_state(p);
+                      }),
+                  LPF_ERR_FATAL);
+        expect_failure_state({LPF_ROOT, 0, 1});
+        EXPECT_EQ(run_apart(3, [](const process &p) { p.sync(); }), LPF_SUCCESS); // others have seen no failure
+        std::exit(HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(Lpf, ARehookThatFailsFailsItsProcesses) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(3,
-                [](const process &p) {
-                  for (int round = 0; round != 5; ++round) {
-                    EXPECT_EQ(lpf_rehook(p.ctx, &call, args_of([](const process &q) {
-                                           if (q.pid != 1) {
-                                             EXPECT_EQ(lpf_sync(q.ctx, LPF_SYNC_DEFAULT),
-                                                       LPF_ERR_FATAL);
-                                           }
-                                         })),
-                              LPF_ERR_FATAL);
-                    p.sync();
-                  }
-                }),
-            LPF_SUCCESS);
+  EXPECT_EQ(run_apart(3,
+                      [](const process &p) {
+                        EXPECT_EQ(lpf_rehook(p.ctx, &call, args_of([](const process &q) {
+                                               if (q.pid != 1)
+                                                 expect_failure_state(q);
+                                             })),
+                                  LPF_ERR_FATAL);
+                        expect_failure_state(p);
+                      }),
+            LPF_ERR_FATAL);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST(Lpf, AnExecThatFailsFailsItsProcess) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_apart(3,
+                      [](const process &p) {
+                        if (p.pid == 1) {
+                          EXPECT_EQ(run(1, [](const process &) { throw std::runtime_error("no more"); }, p.ctx),
+                                    LPF_ERR_FATAL);
+                          expect_failure_state(p);
+                        } else { // they need data of process 1
+                          expect_failure_state(p);
+                        }
+                      }),
+            LPF_ERR_FATAL);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST(Lpf, AFailureStateOfTasksIsThatOfTheProcess) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_apart(2,
+                      [](const process &p) {
+                        EXPECT_EQ(talpf_put(p.ctx, 0, 0, 2, 0, 0, 8, LPF_MSG_DEFAULT), LPF_ERR_FATAL);
+                        expect_failure_state(p);
+                      }),
+            LPF_ERR_FATAL);
+  testing::internal::GetCapturedStderr();
+}
+
+/// Has a failure, and hooks again: that begins anew.
+TEST(Lpf, AHookBehindAFailureBeginsAnew) {
+  testing::internal::CaptureStderr();
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (lpf_pid_t pid = 0; pid != 2; ++pid)
+    threads.emplace_back([&, pid] {
+      lpf_init_t init = LPF_INIT_NONE;
+      ASSERT_EQ(lpf_pthread_initialize(pid, 2, &init), LPF_SUCCESS);
+      for (int round = 0; round != 3; ++round) {
+        EXPECT_EQ(lpf_hook(init, &call, args_of([](const process &p) {
+                             if (p.pid == 0)
+                               expect_failure_state(p);
+                           })),
+                  LPF_ERR_FATAL);
+        good += lpf_hook(init, &call, args_of([](const process &p) { p.sync(); })) == LPF_SUCCESS;
+      }
+      EXPECT_EQ(lpf_pthread_finalize(init), LPF_SUCCESS);
+    });
+  for (std::thread &t : threads)
+    t.join();
+  EXPECT_EQ(good, 6);
   testing::internal::GetCapturedStderr();
 }
 
@@ -758,7 +835,7 @@ TEST(Lpf, ALoneSlotThatIsSentAgainIsTheNewOne) {
 
 TEST(Lpf, OnlyALoneSlotStandsForAnother) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(1,
+  EXPECT_EQ(run_apart(1,
                 [](const process &p) {
                   p.resize(1, 1);
                   std::vector<char> memory(8);

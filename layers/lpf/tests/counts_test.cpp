@@ -8,9 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -22,6 +24,7 @@ using test::expect_in;
 using test::k_processes;
 using test::process;
 using test::run;
+using test::run_apart;
 
 /// Has a case for each number of processes.
 class Counts : public testing::TestWithParam<lpf_pid_t> {
@@ -144,7 +147,7 @@ TEST_P(Counts, ALockOfASlotIsHeldByOne) {
 
 TEST(LpfCounts, CountsOfASlotThatIsNotThereFail) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(2,
+  EXPECT_EQ(run_apart(2,
                 [](const process &p) {
                   p.resize(1, 1);
                   if (p.pid == 0) {
@@ -161,7 +164,7 @@ TEST(LpfCounts, CountsOfASlotThatIsNotThereFail) {
 std::string failure_of_lock(lpf_pid_t count, std::uint64_t value,
                             lpf_err_t (*f)(const process &, lpf_memslot_t, lpf_memslot_t)) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(count,
+  EXPECT_EQ(run_apart(count,
                 [&](const process &p) {
                   p.resize(2, 1);
                   std::vector<std::uint64_t> swaps(1), lock(1, value);
@@ -206,19 +209,25 @@ TEST(LpfCounts, ALockThatCannotBeTakenOrGivenBackIsNamed) {
 }
 
 TEST(LpfCounts, AWaitForCountsEndsWhereTheContextHasFailedBefore) {
+  std::atomic<bool> has_come{false};
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(2,
-                [](const process &p) {
+  EXPECT_EQ(run_apart(2,
+                [&](const process &p) {
                   p.resize(2, 1);
                   std::vector<int> memory(1);
                   const auto slot = p.global(memory);
                   p.sync();
-                  const body inner = [](const process &q) {
+                  const body inner = [&](const process &q) {
                     std::vector<int> more(1);
                     const auto counted = q.global(more);
                     if (q.pid == 0) {
                       EXPECT_EQ(lpf_deregister(q.ctx, 4000), LPF_SUCCESS); // fails the context
+                      p.put(slot, 0, 1, slot, 0, 4);
+                      EXPECT_EQ(lpf_flush_sent(p.ctx), LPF_SUCCESS);
+                      while (!has_come) // or the outer context fails before
+                        std::this_thread::yield();
                     } else {
+                      has_come = true;
                       EXPECT_EQ(lpf_counting_sync_per_slot(q.ctx, LPF_SYNC_DEFAULT, counted, 0, 1), LPF_ERR_FATAL);
                     }
                   };
@@ -226,19 +235,14 @@ TEST(LpfCounts, AWaitForCountsEndsWhereTheContextHasFailedBefore) {
                     EXPECT_EQ(lpf_counting_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, slot, 0, 1), LPF_SUCCESS);
                   }
                   EXPECT_EQ(lpf_rehook(p.ctx, &call, args_of(inner)), LPF_ERR_FATAL);
-                  if (p.pid == 0) {
-                    p.put(slot, 0, 1, slot, 0, 4);
-                    EXPECT_EQ(lpf_flush_sent(p.ctx), LPF_SUCCESS);
-                  }
-                  p.sync();
                 }),
-            LPF_SUCCESS);
+            LPF_ERR_FATAL);
   expect_in(testing::internal::GetCapturedStderr(), "lpf_deregister of slot 4000, which process 0 does not have");
 }
 
 TEST(LpfCounts, AWaitForCountsEndsWithTheContext) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run(2,
+  EXPECT_EQ(run_apart(2,
                 [](const process &p) {
                   p.resize(1, 1);
                   std::vector<int> memory(1);

@@ -201,9 +201,20 @@ static void refused(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args)
     expect(talpf_get(ctx, nprocs, slot, 0, slot, 0, sizeof word, LPF_MSG_DEFAULT) == LPF_ERR_FATAL);
   expect(talpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
 }
+static void *refused_thread(void *number) {
+  lpf_init_t init;
+  good(lpf_pthread_initialize((lpf_pid_t)(uintptr_t)number, k_processes, &init));
+  expect(lpf_hook(init, &refused, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  good(lpf_pthread_finalize(init));
+  return NULL;
+}
 static int listing_6_3(void) {
   __atomic_store_n(&g_failures, 0, __ATOMIC_RELAXED);
-  expect(lpf_exec(LPF_ROOT, k_processes, &refused, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  pthread_t threads[k_processes];
+  for (uintptr_t i = 0; i != k_processes; ++i) // processes that have seen no failure: after one, lpf_exec() runs no more
+    expect(pthread_create(&threads[i], NULL, &refused_thread, (void *)i) == 0);
+  for (int i = 0; i != k_processes; ++i)
+    expect(pthread_join(threads[i], NULL) == 0);
   return __atomic_load_n(&g_failures, __ATOMIC_RELAXED);
 }
 

@@ -4,12 +4,17 @@
 
 #include <lpf/core.h>
 #include <lpf/cost.h>
+#include <lpf/pthread.h>
+
+#include <weft/sync/latch.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace test {
@@ -71,6 +76,30 @@ inline lpf_args_t args_of(const body &f) {
 }
 inline lpf_err_t run(lpf_pid_t count, const body &f, lpf_t ctx = LPF_ROOT) {
   return lpf_exec(ctx, count, &call, args_of(f));
+}
+
+/// Runs `f` in threads that lpf_hook() joins, of which the caller is the first: processes that have seen no failure before,
+/// and whose failure is not the program's.
+inline lpf_err_t run_apart(lpf_pid_t count, const body &f) {
+  std::atomic<int> failed{0};
+  const auto join = [&](lpf_pid_t pid) {
+    lpf_init_t init = LPF_INIT_NONE;
+    EXPECT_EQ(lpf_pthread_initialize(pid, count, &init), LPF_SUCCESS);
+    failed += lpf_hook(init, &call, args_of(f)) != LPF_SUCCESS;
+    EXPECT_EQ(lpf_pthread_finalize(init), LPF_SUCCESS);
+  };
+  weft::latch over(count - 1);
+  std::vector<std::thread> threads;
+  for (lpf_pid_t pid = 1; pid != count; ++pid)
+    threads.emplace_back([&, pid] {
+      join(pid);
+      over.count_down();
+    });
+  join(0);
+  over.wait(); // runs tasks meanwhile
+  for (std::thread &t : threads)
+    t.join();
+  return failed == 0 ? LPF_SUCCESS : LPF_ERR_FATAL;
 }
 
 inline void expect_in(const std::string &text, const std::string &part) {

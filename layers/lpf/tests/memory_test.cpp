@@ -24,6 +24,7 @@ using test::body;
 using test::call;
 using test::process;
 using test::run;
+using test::run_apart;
 
 /// Calls `once(n)` for n = 0, 1 and so on: it makes a call in which the allocation behind n others fails, and returns whether
 /// there was one.
@@ -47,7 +48,7 @@ TEST(Memory, PutsThatCouldNotBeIssuedStayQueued) {
   int without_memory = 0;
   at_each_allocation([&](long n) {
     bool has_failed = false;
-    static_cast<void>(run(2, [&](const process &p) {
+    static_cast<void>(run_apart(2, [&](const process &p) {
       constexpr std::size_t k_puts = 8;
       p.resize(2, k_puts);
       std::vector<std::uint64_t> from(k_puts, 7), to(k_puts);
@@ -105,7 +106,7 @@ TEST(Memory, ALockIsNotTakenByACallWithoutMemory) {
   int without_memory = 0;
   at_each_allocation([&](long n) {
     bool has_failed = false;
-    static_cast<void>(run(2, [&](const process &p) {
+    static_cast<void>(run_apart(2, [&](const process &p) {
       p.resize(2, 1);
       std::vector<std::uint64_t> swaps(1), lock(1);
       const auto own = p.local(swaps), there = p.global(lock);
@@ -194,7 +195,7 @@ TEST(Memory, AFailureIsToldWithoutMemory) {
   at_each_allocation([&](long n) {
     bool has_failed = false;
     std::atomic<int> failed{0};
-    static_cast<void>(run(k_count, [&](const process &p) {
+    static_cast<void>(run_apart(k_count, [&](const process &p) {
       p.resize(2, k_count);
       std::vector<std::uint64_t> from(k_count, p.pid), to(k_count);
       const auto own = p.local(from), there = p.global(to);
@@ -219,7 +220,7 @@ TEST(Memory, AFailureOfTalpfSyncIsToldWithoutMemory) {
   std::atomic<int> told{0};
   at_each_allocation([&](long n) {
     bool has_failed = false;
-    static_cast<void>(run(3, [&](const process &p) {
+    static_cast<void>(run_apart(3, [&](const process &p) {
       p.resize(2, 1);
       std::vector<std::uint64_t> memory(1, p.pid);
       const auto slot = p.global(memory);

@@ -480,6 +480,16 @@ void fork_child(lpf_pid_t count) {
   CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
 }
 
+void never(lpf_t, lpf_pid_t, lpf_pid_t, lpf_args_t) { CHECK(!"runs in a failure state"); }
+
+/// Expects that the program, of which a call has returned LPF_ERR_FATAL, gets no other code, and runs nothing.
+void expect_failure_state() {
+  CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &never, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  CHECK(lpf_exec(LPF_ROOT, 1, &never, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  CHECK(lpf_rehook(LPF_ROOT, &never, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  CHECK(lpf_sync(LPF_ROOT, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+}
+
 int everything(lpf_pid_t count) {
   int input = 1, output = 0;
   const lpf_func_t functions[] = {&some_function};
@@ -499,31 +509,51 @@ int everything(lpf_pid_t count) {
   for (lpf_pid_t i = 0; i != count; ++i)
     for (lpf_pid_t j = 0; j != i; ++j)
       CHECK(pids[i] != 0 && pids[i] != pids[j]);
-  if (count != 1)
-    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &early, LPF_NO_ARGS) == LPF_ERR_FATAL);
   CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
   CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &counted, LPF_NO_ARGS) == LPF_SUCCESS);
   fork_child(count);
   lpf_machine_t machine;
   CHECK(lpf_probe(LPF_ROOT, &machine) == LPF_SUCCESS);
   CHECK(machine.p == count && machine.free_p == count);
+  if (count != 1) { // the last one: a failure is one of the program
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &early, LPF_NO_ARGS) == LPF_ERR_FATAL);
+    expect_failure_state();
+  }
   return EXIT_SUCCESS;
 }
 
-/// Starts an SPMD function whose orders find no memory, at each place where process 0 asks for some.
-int start_without_memory() {
+/// Starts an SPMD function whose orders find no memory, at each place from `n` on where process 0 asks for some. Says how many
+/// those are, and where the program has come to: a failure ends it.
+int start_without_memory(long n) {
   CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS); // measures, and is ready
   int without_memory = 0;
-  bool has_failed = true;
-  for (long n = 0; has_failed; ++n) {
+  lpf_err_t code = LPF_SUCCESS;
+  for (bool has_failed = true; has_failed && code != LPF_ERR_FATAL; ++n) {
     test::fail_allocation_behind(n);
-    const lpf_err_t code = lpf_exec(LPF_ROOT, LPF_MAX_P, &stop_failing, LPF_NO_ARGS);
+    code = lpf_exec(LPF_ROOT, LPF_MAX_P, &stop_failing, LPF_NO_ARGS);
     has_failed = test::has_failed_allocation();
     CHECK(code == LPF_SUCCESS || has_failed);
     without_memory += code == LPF_ERR_OUT_OF_MEMORY;
-    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+    if (code == LPF_ERR_FATAL)
+      expect_failure_state();
+    else
+      CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
   }
-  return std::printf("%d places without memory\n", without_memory) < 0;
+  return std::printf("%d places without memory, next %ld\n", without_memory, code == LPF_ERR_FATAL ? n : -1) < 0;
+}
+
+/// Is one of the processes that meet at a port, of which process 1 is lost. A hook behind the loss knows of it, too.
+int join_and_lose(const char *port, lpf_pid_t pid, lpf_pid_t count) {
+  lpf_init_t init = nullptr;
+  CHECK(lpf_mpi_initialize_over_tcp("localhost", port, 20000, pid, count, &init) == LPF_SUCCESS);
+  CHECK(lpf_hook(init, &lose, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  for (int round = 0; round != 3; ++round) { // a process may know of the loss later than another one has failed
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(lpf_hook(init, &count_on_lost, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  }
+  expect_failure_state();
+  static_cast<void>(lpf_mpi_finalize(init));
+  return EXIT_SUCCESS;
 }
 
 /// Ends while a thread waits for another one that is to become a process with it.
@@ -570,12 +600,11 @@ int main(int count, char **values) {
     return lpf_exec(LPF_ROOT, LPF_MAX_P, &traced, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "lose") {
     CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &lose, LPF_NO_ARGS) == LPF_ERR_FATAL);
-    for (int round = 0; round != 3; ++round) { // a process may know of the loss later than another one has failed
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &count_on_lost, LPF_NO_ARGS) == LPF_ERR_FATAL);
-    }
+    expect_failure_state();
     return 0;
   }
+  if (what == "lose joined")
+    return join_and_lose(values[2], number(3), number(4));
   if (what == "exit") {
     const lpf_func_t functions[] = {number(2) == 1   ? &some_function
                                     : number(2) == 2 ? &another_function
@@ -594,14 +623,13 @@ int main(int count, char **values) {
   if (what == "exit meanwhile")
     return end_while_one_waits();
   if (what == "short")
-    return start_without_memory();
+    return start_without_memory(number(2));
   if (what == "overwrite") {
     int good = 0;
     lpf_args_t args = LPF_NO_ARGS;
     args.output = &good;
     args.output_size = sizeof good;
-    for (int round = 0; round != 20; ++round)
-      CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &overwrite, args) == LPF_ERR_FATAL);
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &overwrite, args) == LPF_ERR_FATAL);
     return std::printf("%d supersteps have succeeded\n", good) < 0;
   }
   if (what == "overwrite by tasks") {
@@ -610,13 +638,11 @@ int main(int count, char **values) {
     args.output = &good;
     args.output_size = sizeof good;
     args.f_size = 1;
-    for (int round = 0; round != 9; ++round) {
-      const lpf_func_t functions[] = {round % 3 == 0   ? &some_function
-                                      : round % 3 == 1 ? &another_function
-                                                       : reinterpret_cast<lpf_func_t>(&inner)};
-      args.f_symbols = functions;
-      CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &overwrite_by_tasks, args) == LPF_ERR_FATAL);
-    }
+    const lpf_func_t functions[] = {number(2) == 0   ? &some_function
+                                    : number(2) == 1 ? &another_function
+                                                     : reinterpret_cast<lpf_func_t>(&inner)};
+    args.f_symbols = functions;
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &overwrite_by_tasks, args) == LPF_ERR_FATAL);
     return std::printf("puts came in %d rounds\n", good) < 0;
   }
   if (what == "stop") {

@@ -3,11 +3,13 @@
 #include "listings.h"
 
 #include <lpf/core.h>
+#include <lpf/pthread.h>
 #include <lpf/talpf.h>
 
 #include <weft/error.hpp>
 #include <weft/layer/environment.hpp>
 #include <weft/sync/event.hpp>
+#include <weft/sync/latch.hpp>
 #include <weft/task.hpp>
 
 #include <gtest/gtest.h>
@@ -64,10 +66,35 @@ void call(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   const body &f = *reinterpret_cast<const body *>(args.f_symbols);
   f({ctx, pid, nprocs});
 }
-lpf_err_t run(lpf_pid_t count, const body &f) {
+lpf_args_t args_of(const body &f) {
   lpf_args_t args = LPF_NO_ARGS;
   args.f_symbols = reinterpret_cast<const lpf_func_t *>(&f);
-  return lpf_exec(LPF_ROOT, count, &call, args);
+  return args;
+}
+lpf_err_t run(lpf_pid_t count, const body &f) { return lpf_exec(LPF_ROOT, count, &call, args_of(f)); }
+
+/// Runs `f` in threads that lpf_hook() joins, of which the caller is the first: processes that have seen no failure before,
+/// and whose failure is not the program's.
+lpf_err_t run_apart(lpf_pid_t count, const body &f) {
+  std::atomic<int> failed{0};
+  const auto join = [&](lpf_pid_t pid) {
+    lpf_init_t init = LPF_INIT_NONE;
+    EXPECT_EQ(lpf_pthread_initialize(pid, count, &init), LPF_SUCCESS);
+    failed += lpf_hook(init, &call, args_of(f)) != LPF_SUCCESS;
+    EXPECT_EQ(lpf_pthread_finalize(init), LPF_SUCCESS);
+  };
+  weft::latch over(count - 1);
+  std::vector<std::thread> threads;
+  for (lpf_pid_t pid = 1; pid != count; ++pid)
+    threads.emplace_back([&, pid] {
+      join(pid);
+      over.count_down();
+    });
+  join(0);
+  over.wait(); // runs tasks meanwhile
+  for (std::thread &t : threads)
+    t.join();
+  return failed == 0 ? LPF_SUCCESS : LPF_ERR_FATAL;
 }
 
 class TaskAware : public testing::TestWithParam<lpf_pid_t> {
@@ -388,7 +415,7 @@ TEST(Talpf, ABarrierKeepsSendersBackAsWell) {
 
 lpf_err_t run_failing(lpf_pid_t count, const std::string &text, const body &f) {
   testing::internal::CaptureStderr();
-  const lpf_err_t code = run(count, f);
+  const lpf_err_t code = run_apart(count, f);
   const std::string printed = testing::internal::GetCapturedStderr();
   EXPECT_NE(printed.find(text), std::string::npos) << printed;
   return code;
@@ -499,7 +526,7 @@ TEST(Talpf, AFailureIsOneOfTheTask) {
   std::atomic<int> thrown{0}, seen{0};
   testing::internal::CaptureStderr();
   EXPECT_EQ(
-      run(2,
+      run_apart(2,
           [&](const process &p) {
             std::vector<int> memory(2);
             const auto slot = p.global(memory);

@@ -47,6 +47,13 @@ double latency(lpf_pid_t, std::size_t, lpf_sync_attr_t) {
   return weft_lpf::latency(M);
 }
 
+/// Returns what a call of a process returns. One that gets LPF_ERR_FATAL is in its failure state.
+lpf_err_t received(lpf_t ctx, lpf_err_t code) noexcept {
+  if (code == LPF_ERR_FATAL)
+    real(ctx).enter_failure_state();
+  return code;
+}
+
 lpf_err_t add(lpf_t ctx, slot_kind kind, void *pointer, std::size_t size, lpf_memslot_t *memslot) {
   return answer("a registration", [&] {
     *memslot = real(ctx).add(kind, pointer, size);
@@ -109,7 +116,7 @@ WEFT_API extern const lpf_memslot_t LPF_INVALID_MEMSLOT = SIZE_MAX;
 WEFT_API extern const int LPF_HAS_ABORT = 2; // with an exit code of its own, as other libraries
 
 WEFT_API lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t count, lpf_spmd_t spmd, lpf_args_t args) {
-  return answer("lpf_exec", [&] {
+  return received(ctx, answer("lpf_exec", [&] {
     context &self = real(ctx);
     if (self.has_failed())
       return false;
@@ -119,28 +126,32 @@ WEFT_API lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t count, lpf_spmd_t spmd, lpf_arg
     if (weft_lpf::job_of_process())
       weft_lpf::measure(); // the others get the result with the order
     return weft_lpf::run_for_root(most, spmd, args);
-  });
+  }));
 }
 
 WEFT_API lpf_err_t lpf_hook(lpf_init_t init, lpf_spmd_t spmd, lpf_args_t args) {
-  return answer("lpf_hook", [&] {
-    if (!init) {
+  auto *const group = static_cast<weft_lpf::joined *>(init);
+  const lpf_err_t code = answer("lpf_hook", [&] {
+    if (!group) {
       weft_lpf::report("lpf_hook got no processes; lpf_pthread_initialize and the like join them");
       return false;
     }
-    return static_cast<weft_lpf::joined *>(init)->run(spmd, args);
+    return group->run(spmd, args);
   });
+  if (code == LPF_ERR_FATAL && group)
+    group->enter_failure_state();
+  return code;
 }
 
 WEFT_API lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args) {
-  return answer("lpf_rehook", [&] {
+  return received(ctx, answer("lpf_rehook", [&] {
     context &self = real(ctx);
     if (self.has_failed())
       return false;
     context inner(self.below(), self.next_name(), self.where());
     self.use_name(); // a call without memory for the context may come again
     return run_spmd(inner, spmd, args);
-  });
+  }));
 }
 
 WEFT_API lpf_err_t lpf_register_global(lpf_t ctx, void *pointer, size_t size,

@@ -19,6 +19,8 @@ class joined {
   virtual ~joined() = default;
   /// Runs an SPMD function in all of them. Returns whether all went well.
   virtual bool run(lpf_spmd_t spmd, const lpf_args_t &args) = 0;
+  /// Is called where run() has failed: what else the process has of LPF fails from then on. The next run() begins anew.
+  virtual void enter_failure_state() noexcept {}
 };
 
 /// Calls `f()`, and returns LPF's code for what it returned or threw.

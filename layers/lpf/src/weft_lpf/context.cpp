@@ -207,6 +207,13 @@ bool context::quiet_failure() noexcept {
     if (gone >= 0)
       report("process " + std::to_string(gone) + " is lost: lpf_sync of " + who() +
              " cannot end, and returns LPF_ERR_FATAL");
+  }
+  enter_failure_state();
+  return false;
+}
+
+void context::enter_failure_state() noexcept {
+  if (!m_has_failed && m_link && !m_steps->is_in_child()) {
     m_link->fail(m_name, static_cast<int>(m_where.processes),
                  m_is_reading ? link::reads::under_way : link::reads::none);
     m_steps->failed(-1);
@@ -215,7 +222,6 @@ bool context::quiet_failure() noexcept {
       remove_keys(memory::given);
   }
   m_has_failed = true;
-  return false;
 }
 
 std::byte *context::find(std::size_t slot, std::size_t offset, std::size_t bytes, unsigned from,

@@ -11,6 +11,7 @@
 #include <lpf/core.h>
 #include <lpf/cost.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,7 +37,7 @@ class context {
   /// Returns a name for one more context of the same processes, which all of them get; the same until use_name().
   [[nodiscard]] std::uint64_t next_name() const noexcept;
   void use_name() noexcept { ++m_children; }
-  [[nodiscard]] bool has_failed() const noexcept { return m_has_failed; }
+  [[nodiscard]] bool has_failed() const noexcept { return m_has_failed || m_steps->has_failed(); }
   [[nodiscard]] const weft_lpf_cost_t &cost() const noexcept { return m_cost; }
 
   /// @{ Makes room. Errors. std::bad_alloc, std::length_error.
@@ -87,6 +88,9 @@ class context {
   void fail(const std::string &why) noexcept;
   /// Makes the context fail at all processes, because this one does not run. Returns false.
   bool quiet_failure() noexcept;
+  /// Makes the context fail at all processes, because a call of this one has returned LPF_ERR_FATAL: its process is in LPF's
+  /// failure state from then on.
+  void enter_failure_state() noexcept;
 
  private:
   struct request {
@@ -140,7 +144,7 @@ class context {
   const place m_where;
   std::uint64_t m_children = 0;
   superstep m_now;
-  bool m_has_failed = false;
+  std::atomic<bool> m_has_failed{false}; // the program's context is used by several threads
   bool m_hides_copies = false;
   slot_table m_slots;
   std::mutex m_slots_lock; // tasks look slots up, and other processes ask where they are

@@ -38,6 +38,7 @@ class joined_process final : public weft_lpf::joined {
     m_root.use_name();
     return run_spmd(self, spmd, args);
   }
+  void enter_failure_state() noexcept override { m_program.enter_failure_state(); }
   void leave() {
     {
       context last(&m_job.below(), m_root.next_name(), m_root.where());
@@ -49,6 +50,7 @@ class joined_process final : public weft_lpf::joined {
  private:
   weft_lpf::process_job m_job;
   context m_root; // which names the others, and outlives the link
+  context &m_program = weft_lpf::root_context(); // of the same process
   bool m_is_measured = false; // the same at all: each lpf_hook() is a call of all
 };
 

@@ -84,11 +84,12 @@ extern const lpf_memslot_t LPF_INVALID_MEMSLOT;
 //
 // Blocks. Yes, until all have returned.
 // Errors. LPF_ERR_OUT_OF_MEMORY, and nothing has run; LPF_ERR_FATAL, if the processes did not all end in the same superstep.
+// A process that gets LPF_ERR_FATAL, here or elsewhere, gets it from each later lpf_exec(), lpf_rehook() and lpf_sync().
 lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t count, lpf_spmd_t spmd, lpf_args_t args);
 
 // Runs `spmd` in the threads or processes that `init` has joined (lpf/pthread.h, lpf/mpi.h). All call it.
 //
-// Blocks. Yes. Errors. As lpf_exec(); LPF_ERR_FATAL for LPF_INIT_NONE.
+// Blocks. Yes. Errors. As lpf_exec(), but a later lpf_hook() begins anew; LPF_ERR_FATAL for LPF_INIT_NONE.
 lpf_err_t lpf_hook(lpf_init_t init, lpf_spmd_t spmd, lpf_args_t args);
 
 // Runs `spmd` in the processes of the context, with a context of its own. All call it.
