@@ -55,6 +55,15 @@ static void critical(int threads, long n) {
   }
 }
 
+static void locks(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+  for (long i = 0; i < n; ++i) {
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    omp_destroy_lock(&lock);
+  }
+}
+
 static void single(int threads, long n) {
 #pragma omp parallel num_threads(threads)
   for (long i = 0; i < n; ++i) {
@@ -127,6 +136,7 @@ static const struct {
                     {"static", static_loop},  {"nested", nested},
                     {"dynamic", dynamic_loop},
                     {"critical", critical},   {"single", single},
+                    {"locks", locks},
                     {"task", task},           {"chain", chain},
                     {"wavefront", wavefront}, {"taskwait", waits},
                     {"priority", priority},   {"priorities", priorities}};

@@ -76,7 +76,8 @@ template <class Watched>
   if (!g_may_be_watched) [[likely]]
     return;
   enter_slow([](thread &) {},
-             [&](thread &self, const call_site &at, auto) { with_events(self, at); }, this_call());
+             [with_events](thread &self, const call_site &at, auto) { with_events(self, at); },
+             this_call());
 }
 
 // ---- what entry points of all ABIs do -------------------------------------------------------------
