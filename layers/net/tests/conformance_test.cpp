@@ -394,7 +394,7 @@ TEST_P(engine_promises, memory_that_was_removed_is_mapped_no_longer) {
     EXPECT_EQ(outcome_of(action::flush), outcome::done);
     EXPECT_EQ(*there, from);
     job.at(1).remove_memory(key);
-    for (const std::size_t nth : {1U, 2U}) { // behind the second one is the owner's word
+    for (const std::size_t nth : {1U, 2U}) { // the owner's word is on its way before the second one
       test_operation word;
       message(word, 0, 1, "removed");
       job.at(1).submit(word);

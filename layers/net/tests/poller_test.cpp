@@ -227,10 +227,11 @@ class full_engine final : public weft::net::engine {
   struct notes {
     std::array<std::atomic<bool>, 4> is_full{};
     std::atomic<int> losses{0}; // calls of lose()
+    std::atomic<int> looks{0}; // calls of progress()
     std::mutex lock;
     std::vector<std::uint32_t> begun;
   };
-  explicit full_engine(notes &to) : m_notes(to) {}
+  explicit full_engine(notes &to, bool wakes = false) : m_notes(to) { m_caps.wakes = wakes; }
   const weft::net::capabilities &caps() const noexcept override { return m_caps; }
   int rank() const noexcept override { return 0; }
   int size() const noexcept override { return 4; }
@@ -248,7 +249,7 @@ class full_engine final : public weft::net::engine {
     m_events->end(op, weft::net::outcome::done);
     return true;
   }
-  std::size_t progress(std::size_t) noexcept override { return 0; }
+  std::size_t progress(std::size_t) noexcept override { return ++m_notes.looks, 0; }
 
  private:
   notes &m_notes;
@@ -290,6 +291,40 @@ TEST(net_transport, operations_wait_for_room_at_their_rank_alone) {
     notes.is_full[1] = false;
     until([&] { return all[7].is_over.load(); });
     EXPECT_EQ(notes.begun, (std::vector<std::uint32_t>{3, 1, 4, 6, 0, 2, 5, 7}));
+  }
+}
+
+/// What has come to an engine that wakes a thread need not wait for a submitter.
+TEST(net_transport, submitters_look_now_and_then_where_a_thread_wakes) {
+  for (const bool wakes : {false, true}) {
+    full_engine::notes notes;
+    weft::net::transport one(std::make_unique<full_engine>(notes, wakes), g_nobody);
+    const auto looks_of = [&](std::uint32_t count) {
+      const int before = notes.looks;
+      for (std::uint32_t i = 0; i != count; ++i) {
+        one_operation op(3, i);
+        one.submit(op);
+        EXPECT_TRUE(op.is_over) << "the engine ends it at once";
+        EXPECT_EQ(one.in_flight(), 0U);
+      }
+      return notes.looks - before;
+    };
+    EXPECT_EQ(looks_of(16), wakes ? 2 : 16);
+    EXPECT_EQ(looks_of(5), wakes ? 0 : 5);
+    EXPECT_EQ(one.progress(1), 0U);
+    EXPECT_EQ(looks_of(7), wakes ? 0 : 7) << "the look of progress() counts";
+    EXPECT_EQ(looks_of(1), 1);
+    notes.is_full[1] = true;
+    one_operation waits(1, 99);
+    one.submit(waits);
+    EXPECT_EQ(one.in_flight(), 1U);
+    const int before = notes.looks;
+    one_operation op(3, 0);
+    one.submit(op);
+    EXPECT_GT(notes.looks, before) << "an operation waits, so every submitter looks";
+    notes.is_full[1] = false;
+    until([&] { return waits.is_over.load(); });
+    EXPECT_EQ(one.in_flight(), 0U);
   }
 }
 

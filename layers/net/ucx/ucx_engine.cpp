@@ -520,7 +520,8 @@ void ucx_engine::forget_key(peer &other, std::uint64_t number) noexcept {
 
 /// Tells the holders of keys that their memory is no longer shared.
 void ucx_engine::announce_removed() noexcept {
-  if (!m_has_removed.exchange(false, std::memory_order_relaxed))
+  if (!m_has_removed.load(std::memory_order_relaxed) ||
+      !m_has_removed.exchange(false, std::memory_order_relaxed))
     return;
   std::vector<std::pair<int, std::uint64_t>> now;
   {
@@ -636,6 +637,7 @@ void ucx_engine::next_stage(record &active) noexcept {
 // ---- operations
 
 bool ucx_engine::begin(operation &op) noexcept {
+  announce_removed(); // its holders hear of it before what this rank does afterwards
   peer &p = at(op.rank);
   if (p.has_failed || p.is_lost || p.has_left) {
     m_events->end(op, outcome::rank_lost);
@@ -851,7 +853,9 @@ void ucx_engine::return_credits() noexcept {
 std::size_t ucx_engine::progress(std::size_t budget) noexcept {
   m_watch.note_progress();
   m_arrived = 0;
-  for (std::size_t i = 0; i < budget && ucp_worker_progress(m_worker.get()) != 0; ++i) {
+  // One look takes several messages. They go to their receivers before the next look.
+  for (std::size_t i = 0; i < budget && ucp_worker_progress(m_worker.get()) != 0 && m_arrived == 0;
+       ++i) {
   }
   return_credits();
   announce_removed();

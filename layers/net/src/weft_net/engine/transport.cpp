@@ -23,6 +23,9 @@ namespace {
 
 /// Bounds the rounds of a submitter that is inside: then the items of others wait for the service.
 constexpr int k_most_rounds = 8;
+/// Bounds the operations that end as they begin, one by one, before their submitter looks at the
+/// network as well: a look takes longer than a short put.
+constexpr int k_most_unlooked = 8;
 
 /// Holds the operations of one rank for which the engine has no room, the oldest first.
 class waiting_queue {
@@ -66,8 +69,12 @@ struct transport::state final : engine_events, weft_net::polled {
   void end(operation &op, outcome how) noexcept override {
     ++ended;
     op.result = how;
-    op.ended(op);
-    found_one();
+    const bool was_expected = &op != at_once;
+    if (!was_expected)
+      at_once = nullptr;
+    op.ended(op); // which may give its memory back
+    if (was_expected)
+      found_one();
   }
   void expect() noexcept override {
     expect_one();
@@ -164,12 +171,32 @@ struct transport::state final : engine_events, weft_net::polled {
     }
   }
 
-  /// Works inside until nothing more has been submitted, or for some rounds. Returns how much was
-  /// done.
-  std::size_t work_inside(std::size_t budget) noexcept {
+  /// Begins the operation of a submitter that is inside. Only if it does not end at once is it
+  /// something to look for. Returns whether it is.
+  bool begin_own(operation &op) noexcept {
+    at_once = &op;
+    begin_one(op);
+    const bool goes_on = at_once != nullptr;
+    at_once = nullptr;
+    if (goes_on)
+      expect_one();
+    return goes_on;
+  }
+
+  /// Returns whether the submitter of an operation that ended at once has left: what comes has a
+  /// thread that it wakes, and nothing waits.
+  bool leaves_at_once() noexcept {
+    if (!wakes || waiting != 0 || ++unlooked == k_most_unlooked)
+      return false;
+    return all.leave();
+  }
+
+  /// Works inside, first on what has been submitted, until nothing more has been, or for some
+  /// rounds. Returns how much was done.
+  std::size_t work_inside(std::size_t budget, operation *submitted) noexcept {
     std::size_t done = 0;
-    for (int round = 0; round != k_most_rounds; ++round) {
-      operation *const submitted = all.take(); // before all else: it acquires
+    unlooked = 0;
+    for (int round = 0;;) {
       const std::size_t before = ended;
       begin_submitted(submitted);
       begin_waiting();
@@ -180,15 +207,30 @@ struct transport::state final : engine_events, weft_net::polled {
       done += ended - before;
       if (all.leave())
         return done;
+      if (++round == k_most_rounds)
+        break;
+      submitted = all.take();
     }
     all.leave_items();
     return done;
+  }
+  /// Does the same after enter() or push().
+  std::size_t take_and_work(std::size_t budget) noexcept {
+    operation *const submitted = all.take(); // before all else: it acquires
+    return work_inside(budget, submitted);
   }
 
   /// Goes inside, after a thread of the engine that is there.
   void enter() noexcept {
     while (!all.enter())
       sched_yield();
+  }
+
+  void learn_whether_it_wakes() noexcept {
+    enter();
+    operation *const submitted = all.take();
+    wakes = below->caps().wakes;
+    work_inside(batch, submitted);
   }
 
   /// Ends everything, with no other thread in a call, but those of the engine.
@@ -214,7 +256,11 @@ struct transport::state final : engine_events, weft_net::polled {
 
   std::size_t poll() noexcept override { return progress(batch); }
   std::size_t progress(std::size_t budget) noexcept {
-    return is_own() && all.enter() ? work_inside(budget) : 0;
+    if (!is_own())
+      return 0;
+    if (all.enter_free())
+      return work_inside(budget, nullptr);
+    return all.enter() ? take_and_work(budget) : 0;
   }
   using polled::is_own;
   void check_own() const {
@@ -234,12 +280,16 @@ struct transport::state final : engine_events, weft_net::polled {
   std::size_t waiting = 0; // operations in the queues
   std::vector<peer *> listed; // which may have some
   std::size_t ended = 0; // operations, ever
+  const operation *at_once = nullptr; // begins, and is not expected yet
+  bool wakes = false; // the engine a thread, when something comes
+  int unlooked = 0; // operations since the last look at the network
   bool closing = false;
 };
 
 transport::transport(std::unique_ptr<engine> below, listener &to)
     : m_state(std::make_unique<state>(std::move(below), to)) {
   m_state->below->attach(m_state.get());
+  m_state->learn_whether_it_wakes();
 }
 
 transport::~transport() {
@@ -279,10 +329,10 @@ std::string transport::path_to(int rank) {
   try {
     path = s.below->path_to(rank);
   } catch (...) {
-    s.work_inside(s.batch);
+    s.take_and_work(s.batch);
     throw;
   }
-  s.work_inside(s.batch);
+  s.take_and_work(s.batch);
   return path;
 }
 
@@ -304,9 +354,18 @@ void transport::submit(operation &op) {
     return op.ended(op);
   }
   op.result = outcome::pending;
-  s.expect_one();
-  if (s.all.push(op))
-    s.work_inside(s.batch);
+  if (s.all.enter_free()) {
+    const bool goes_on = s.begin_own(op);
+    if (!goes_on && s.leaves_at_once())
+      return;
+    s.work_inside(s.batch, nullptr);
+    if (!goes_on)
+      return;
+  } else {
+    s.expect_one();
+    if (s.all.push(op))
+      s.take_and_work(s.batch);
+  }
   s.be_watched();
 }
 

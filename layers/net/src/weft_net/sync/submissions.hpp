@@ -3,8 +3,9 @@
 // they are taken out. The submitter that finds no thread inside is inside itself; the others leave
 // their items to the insider, and go on.
 //
-// Roles       A submitter: push; it is the insider when that returns true. A poller: enter.
-//             The insider: take, leave, leave_items. Any: is_empty.
+// Roles       A submitter: enter_free, and else push; it is the insider when one of them returns
+//             true. A poller: enter_free or enter. The insider: take, leave, leave_items. Any:
+//             is_empty.
 // Word        m_word: the address of the newest item, and k_inside while a thread is inside.
 // Invariants  I1  At most one thread is inside: only the thread that sets k_inside is.
 //             I2  leave() succeeds only on a word without items. So whatever was pushed while the
@@ -14,9 +15,9 @@
 // Orders      O1  push: release, with take's acquire: the insider sees an item as its submitter
 //                 wrote it. Each change of the word is a read-modify-write, so a later push continues
 //                 the release sequence of an earlier one.
-//             O2  leave and leave_items: release, with take's acquire: an insider, which takes before
-//                 all else, sees what the last one did.
-// Progress    Lock-free; take, leave and enter are wait-free. An insider that always finds new items
+//             O2  leave and leave_items: release, with the acquire of take and enter_free: an insider,
+//                 which does one of them before all else, sees what the last one did.
+// Progress    Lock-free; take, leave and both ways to enter are wait-free. An insider that always finds new items
 //             may leave_items().
 // Reclamation An item belongs to the submitter before push, and to the insider after take. An item
 //             that comes back at the address of an older one does no harm: a push only compares the
@@ -53,6 +54,16 @@ class submissions {
         old, fresh, order_unless(bug::net_push_relaxed, std::memory_order_release), // O1
         std::memory_order_relaxed));
     return (old & k_inside) == 0;
+  }
+
+  /// Enters if no thread is inside and no item waits. Returns whether the caller is inside now. A
+  /// submitter then has its own item in its hands, and need not take().
+  [[nodiscard]] bool enter_free() noexcept {
+    std::uintptr_t free = 0;
+    return m_word.load(std::memory_order_relaxed) == 0 &&
+           m_word.compare_exchange_strong(
+               free, k_inside, order_unless(bug::net_enters_relaxed, std::memory_order_acquire), // O2
+               std::memory_order_relaxed);
   }
 
   /// Returns whether the caller is inside now. It calls take() before all else.
