@@ -3,6 +3,7 @@
 // its own memory, and rank 0 says how many looks there were. Started by `weft launch` in the test.
 #include <weft/net.hpp>
 #include <weft/net/message_trace.hpp>
+#include <weft/sync/event.hpp>
 #include <weft/weft.hpp>
 
 #include <algorithm>
@@ -377,17 +378,9 @@ void stand_still(net::team &team, const Array &pid) {
   kill(getpid(), SIGSTOP);
 }
 
-/// Rank 1 stands still; a task of rank 0 has operations in flight to it, another waits for a place in
-/// the queue to it.
-void queued(net::team &team) {
-  auto pid = team.allocate<long>(1);
-  team.barrier();
-  if (team.rank() == 1) {
-    stand_still(team, pid);
-    return;
-  }
-  while (!is_stopped(std::atomic_ref(pid.local()[0]).load()))
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+/// Fills the queue to rank 1, which receives nothing: a task has operations in flight to it, another one waits for a
+/// place in the queue to it.
+void fill_queue(net::team &team) {
   // Some more than the 64 places of the test: rank 1 takes no more.
   std::vector<weft::future<void>> taken;
   for (int i = 0; i < 72; ++i)
@@ -410,6 +403,31 @@ void queued(net::team &team) {
   std::printf("pid %ld\n", static_cast<long>(getpid()));
   std::fflush(stdout);
   weft::taskwait();
+}
+
+/// Rank 1 stands still.
+void queued(net::team &team) {
+  auto pid = team.allocate<long>(1);
+  team.barrier();
+  if (team.rank() == 1) {
+    stand_still(team, pid);
+    return;
+  }
+  while (!is_stopped(std::atomic_ref(pid.local()[0]).load()))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  fill_queue(team);
+}
+
+/// The same with ranks of this process.
+void held() {
+  const net::inproc_world world(2);
+  world.hold(1, true);
+  net::run_ranks(world, [](net::team &team) {
+    if (team.rank() == 0)
+      fill_queue(team);
+    else
+      weft::event().wait(); // its worker polls
+  });
 }
 
 long resident_bytes() {
@@ -573,6 +591,10 @@ void rounds(net::team &team) {
 int main(int argc, char **argv) {
   const std::string what = argc > 1 ? argv[1] : "everything";
   try {
+    if (what == "held") {
+      held();
+      return 0;
+    }
     net::run_ranks([&](net::team &team) {
       LOOK(argc < 3 || team.size() == std::atoi(argv[2]));
       if (what == "everything")

@@ -198,9 +198,7 @@ class WEFT_API team {
   void expect(std::uint32_t id, std::uint64_t count = 1, int from = any_rank);
   [[nodiscard]] future<void> async_expect(std::uint32_t id, std::uint64_t count = 1,
                                           int from = any_rank);
-  void wait_notified(std::uint32_t id, std::uint64_t count = 1, int from = any_rank) {
-    async_expect(id, count, from).get();
-  }
+  void wait_notified(std::uint32_t id, std::uint64_t count = 1, int from = any_rank);
   /// @}
 
   /// @{ Ends when all operations that this rank has started before to the rank have arrived there.

@@ -65,14 +65,16 @@ class credit_count {
     return m_credits.load(std::memory_order_relaxed);
   }
 
-  /// Calls `visit(waiter)` for those that wait, the oldest first, unless the queue is being changed.
+  /// Calls `visit(waiter)` for those that wait, the oldest first. Returns false, and has called nothing, while the
+  /// queue is being changed.
   template <class Visit>
-  void try_visit(Visit &&visit) noexcept {
+  [[nodiscard]] bool try_visit(Visit &&visit) noexcept {
     if (!m_lock.try_lock())
-      return;
+      return false;
     for (Waiter *one = m_first.get(); one; one = Link::next(*one))
       visit(*one);
     m_lock.unlock();
+    return true;
   }
 
   /// Gives a credit back. Returns the waiter that has it now, or null.

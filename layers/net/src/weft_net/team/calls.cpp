@@ -136,7 +136,8 @@ void team_state::list_call(std::vector<layer::outside_wait> &to) const {
   const auto &[number, step, from] = receiving->name;
   const std::string what = std::string(receiving->call) + ", collective call " +
                            std::to_string(number) + " of " + who() + ", to get a message from";
-  to.push_back({layer::waiter_of(receiving->come), what, name_of_rank(from)});
+  to.push_back(
+      {layer::waiter_of(receiving->come), what, name_of_rank(from), receiving->name_of_task});
   if (made_call)
     to.push_back({layer::waiter_of(made_call->ends), what, name_of_rank(from)});
 }

@@ -169,6 +169,7 @@ bool team_state::take_early(receiver &self, const char *what) {
   const auto found = early.find(self.name);
   if (found == early.end()) {
     check_whole(what);
+    self.name_of_task = weft_net::name_of_caller();
     receiving = &self;
     return false;
   }

@@ -6,6 +6,7 @@
 #include <weft/layer/task.hpp>
 
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -55,6 +56,18 @@ const void *completion::waiter() const noexcept {
   if (const auto *const number = std::get_if<weft::promise<std::uint64_t>>(&m_ends))
     return waiter_of(*number);
   return nullptr;
+}
+
+std::string completion::name_of_waiter() const {
+  const auto *const held = std::get_if<event_of_task>(&m_ends);
+  return held ? weft::layer::name_of(held->task) : std::string();
+}
+
+std::string name_of_caller() noexcept try {
+  const weft::task_ref self = weft::layer::running_task();
+  return self ? weft::layer::name_of(self) : std::string();
+} catch (const std::bad_alloc &) {
+  return {};
 }
 
 void completion::cancel() noexcept {

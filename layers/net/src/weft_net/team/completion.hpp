@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <variant>
 
 namespace weft_net {
@@ -30,6 +31,8 @@ class completion {
 
   /// Names what waits for it, for outside_waits; null: nothing.
   [[nodiscard]] const void *waiter() const noexcept;
+  /// Returns the name of the task whose event it holds, which is alive; empty: there is none. Throws std::bad_alloc.
+  [[nodiscard]] std::string name_of_waiter() const;
   /// Ends it. Each is called once, or neither; by any thread.
   void succeed(std::uint64_t value) noexcept;
   void fail(std::exception_ptr error) noexcept;
@@ -40,5 +43,8 @@ class completion {
   std::variant<std::monostate, event_of_task, weft::promise<void>, weft::promise<std::uint64_t>>
       m_ends;
 };
+
+/// Returns the name of the running task; empty where no task runs, or no memory is left. For people.
+[[nodiscard]] std::string name_of_caller() noexcept;
 
 } // namespace weft_net

@@ -46,7 +46,7 @@ std::exception_ptr team_state::no_notification(int gone, std::uint32_t id) const
 }
 
 void team_state::expect(std::uint32_t id, std::uint64_t count, int from,
-                        weft_net::completion &&ends) {
+                        weft_net::completion &&ends, std::string name) {
   try {
     check_process();
   } catch (...) {
@@ -68,7 +68,7 @@ void team_state::expect(std::uint32_t id, std::uint64_t count, int from,
     const bool have_come = take_notifications(id, count);
     const int gone = have_come ? any_rank : missing(from);
     if (!have_come && gone == any_rank) {
-      notification_of(id).waiting.push_back({count, from, std::move(ends)});
+      notification_of(id).waiting.push_back({count, from, std::move(ends), std::move(name)});
       return;
     }
     below->end_wait();
@@ -118,6 +118,16 @@ future<void> team::async_expect(std::uint32_t id, std::uint64_t count, int from)
   future<void> result = p.get_future();
   m_state->expect(id, count, from, weft_net::completion(std::move(p)));
   return result;
+}
+
+void team::wait_notified(std::uint32_t id, std::uint64_t count, int from) {
+  m_state->check_process(); // before a promise starts Weft in the child
+  if (from != any_rank)
+    static_cast<void>(m_state->checked(from));
+  promise<void> p;
+  future<void> result = p.get_future();
+  m_state->expect(id, count, from, weft_net::completion(std::move(p)), weft_net::name_of_caller());
+  result.get();
 }
 
 } // namespace net

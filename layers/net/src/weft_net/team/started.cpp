@@ -39,6 +39,7 @@ void take_place(places &of, net::transport &to, int rank) {
             " is full, and a callback may not wait for it; start the operation in a task, or "
             "raise net.queue");
   queued_caller self;
+  self.name = name_of_caller();
   if (of.take(self))
     return;
   try {

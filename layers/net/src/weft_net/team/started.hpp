@@ -22,6 +22,7 @@ using weft::net::operation;
 struct queued_caller {
   queued_caller *next = nullptr;
   weft::event has_place;
+  std::string name; // of its task, for reports of waits; empty: it is none
 };
 using places = credit_count<queued_caller>;
 
@@ -52,9 +53,9 @@ class started_list {
  public:
   void add(started &one) noexcept;
   void remove(started &one) noexcept;
-  /// Calls `visit(operation)` for each, unless the list is being changed.
+  /// Calls `visit(operation)` for each. Returns false, and has called nothing, while the list is being changed.
   template <class Visit>
-  void try_visit(Visit &&visit) noexcept;
+  [[nodiscard]] bool try_visit(Visit &&visit) noexcept;
 
  private:
   weft_common::spin_lock<real_atomics> m_lock;
@@ -109,12 +110,13 @@ class started {
 };
 
 template <class Visit>
-void started_list::try_visit(Visit &&visit) noexcept {
+bool started_list::try_visit(Visit &&visit) noexcept {
   if (!m_lock.try_lock())
-    return;
+    return false;
   for (const started *one = m_first; one; one = one->m_next)
     visit(*one);
   m_lock.unlock();
+  return true;
 }
 
 /// Returns the exception that says how an operation has failed.

@@ -60,7 +60,9 @@ struct team_state final : listener,
   void take_place(int rank);
 
   // ---- notifications: notifications.cpp
-  void expect(std::uint32_t id, std::uint64_t count, int from, weft_net::completion &&ends);
+  /// `name` is that of the task that waits, where `ends` does not tell it.
+  void expect(std::uint32_t id, std::uint64_t count, int from, weft_net::completion &&ends,
+              std::string name = {});
   struct notification;
   [[nodiscard]] notification &notification_of(std::uint32_t id);
   [[nodiscard]] bool take_notifications(std::uint32_t id, std::uint64_t count);
@@ -117,6 +119,7 @@ struct team_state final : listener,
     std::uint64_t count;
     int from;
     weft_net::completion ends;
+    std::string name; // of the task that waits for the promise; empty: not known
   };
   struct notification {
     std::uint64_t come = 0;
@@ -131,6 +134,7 @@ struct team_state final : listener,
     message_name name;
     const char *call = ""; // the collective call that waits
     weft::event come;
+    std::string name_of_task; // that waits; empty: it is none
     message got;
     bool failed = false;
   };
