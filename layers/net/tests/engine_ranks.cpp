@@ -85,18 +85,21 @@ class job_rank final : public net::listener {
   }
 
   /// Waits for all ranks.
-  void meet() {
+  void meet() { meet_of(size()); }
+  /// Waits for the first `ranks`, where those behind them meet no more.
+  void meet_of(int ranks) {
     ++m_met;
     const std::string nothing;
-    std::deque<test_operation> all(static_cast<std::size_t>(size()));
-    for (int r = 0; r < size(); ++r) {
+    std::deque<test_operation> all(static_cast<std::size_t>(ranks));
+    for (int r = 0; r < ranks; ++r) {
       message(all[static_cast<std::size_t>(r)], r, k_meet, nothing);
       submit(all[static_cast<std::size_t>(r)]);
     }
     until([&] {
       const std::lock_guard guard(m_lock);
       return std::ranges::all_of(all, &test_operation::is_over) &&
-             std::ranges::all_of(m_meetings, [this](std::uint64_t n) { return n >= m_met; });
+             std::ranges::all_of(std::span(m_meetings).first(all.size()),
+                                 [this](std::uint64_t n) { return n >= m_met; });
     });
   }
   /// Returns what each rank says.
@@ -159,7 +162,23 @@ class job_rank final : public net::listener {
     if (m_on_arrival)
       m_on_arrival(id);
   }
+  /// Has losses noted from now on, which otherwise end the process.
+  void expect_losses() { m_expects_losses = true; }
+  [[nodiscard]] std::vector<int> lost_ranks() {
+    const std::lock_guard guard(m_lock);
+    return m_lost;
+  }
+  /// Reports a rank as lost, as a job does, and more than once, as that may; waits until it is.
+  void lose(int rank) {
+    for (int i = 0; i != 2; ++i)
+      at().report_lost(rank);
+    until([&] { return at().is_lost(rank); });
+  }
   void lost(int rank) noexcept override {
+    if (m_expects_losses) {
+      const std::lock_guard guard(m_lock);
+      return m_lost.push_back(rank);
+    }
     std::fprintf(stderr, "rank %d is lost\n", rank);
     std::_Exit(8);
   }
@@ -172,6 +191,8 @@ class job_rank final : public net::listener {
   std::map<std::uint32_t, std::uint64_t> m_notifications;
   std::function<void(std::uint32_t id)> m_on_arrival;
   std::uint64_t m_met = 0;
+  std::atomic<bool> m_expects_losses{false};
+  std::vector<int> m_lost;
   std::shared_ptr<gate> m_gate = std::make_shared<gate>();
   std::unique_ptr<net::transport> m_transport;
 };
@@ -684,6 +705,108 @@ void an_ended_transport_closes_what_is_in_flight(job_rank &job) {
   job.close();
 }
 
+/// Returns how an operation ends that sends something to a rank.
+outcome outcome_at(job_rank &job, int rank) {
+  const std::string text = "x";
+  test_operation op;
+  message(op, rank, 1, text);
+  return job.run(op);
+}
+
+/// Rank 1 leaves in order, and its job loses it nevertheless, as one whose function has thrown. Rank 0 is told.
+void a_rank_that_has_left_may_be_lost(job_rank &job) {
+  if (job.rank() == 1)
+    return job.close();
+  if (job.rank() != 0)
+    return;
+  outcome last = outcome::done;
+  while (last == outcome::done) // its goodbye is under way
+    last = outcome_at(job, 1);
+  LOOK(last == outcome::rank_lost);
+  job.lose(1);
+  LOOK(outcome_at(job, 1) == outcome::rank_lost);
+}
+
+/// The last rank makes no progress, and the job reports it as lost to all others. What is in flight to it ends, also
+/// what has no place in the queue to it; the others reach each other.
+void operations_of_a_lost_rank_end(job_rank &job) {
+  const int last = job.size() - 1;
+  const flag_file flag("lost");
+  if (job.rank() == 0)
+    flag.clear();
+  std::vector<std::uint64_t> there(1, 0);
+  const auto keys = job.share(job.at().add_memory(there.data(), 8));
+  const std::uint64_t one = 1;
+  const auto write = [&](int rank) {
+    test_operation op;
+    put(op, rank, keys[static_cast<std::size_t>(rank)], 0, &one, 8);
+    return job.run(op);
+  };
+  LOOK(write(last) == outcome::done); // the memory is known then
+  LOOK(job.flush(last) == outcome::done);
+  job.expect_losses();
+  job.expect();
+  job.meet();
+  if (job.rank() == last) {
+    be_held(job, flag);
+    for (int r = 0; r != last; ++r)
+      job.at().report_lost(r); // they have lost it, and it would wait for their goodbyes
+    return;
+  }
+  if (job.rank() == 0)
+    wait_for_held(job);
+  job.meet_of(last); // the others know then that it is held
+  const std::string text = "x";
+  std::deque<test_operation> all(std::stoul(weft::layer::setting("net.queue")) + 500);
+  for (auto &op : all) {
+    message(op, last, 1, text);
+    job.submit(op);
+  }
+  test_operation flushed;
+  only(flushed, action::flush, last);
+  job.submit(flushed);
+  for (int i = 0; i < 200; ++i)
+    job.at().progress(64);
+  LOOK(!all.back().is_over() && !flushed.is_over());
+  LOOK(!job.at().is_lost(last));
+  job.lose(last);
+  for (auto &op : all) {
+    const outcome how = job.finish(op);
+    LOOK(how == outcome::done || how == outcome::rank_lost);
+  }
+  LOOK(all.back().result == outcome::rank_lost);
+  LOOK(job.finish(flushed) == outcome::rank_lost);
+  LOOK(write(last) == outcome::rank_lost);
+  LOOK(job.lost_ranks() == std::vector<int>{last});
+  for (int r = 0; r != last; ++r) {
+    LOOK(write(r) == outcome::done);
+    LOOK(job.flush(r) == outcome::done);
+    LOOK(!job.at().is_lost(r));
+  }
+  job.until([&] { return job.at().in_flight() == 0; });
+  job.meet_of(last); // rank 1 leaves when rank 0 has reached it
+  a_rank_that_has_left_may_be_lost(job);
+  if (job.rank() == 0)
+    flag.set();
+}
+
+/// Runs the cases in which ranks are lost. MPI is not finalized then, so what its launcher says of that is no matter; it
+/// ends a job as soon as a rank has ended so, and therefore all ranks wait for rank 0.
+void run_losses(job_rank &job) {
+  const auto over = [](int rank) { return flag_file("over." + std::to_string(rank)); };
+  over(job.rank()).clear(); // of an older job whose launcher had the same number
+  operations_of_a_lost_rank_end(job);
+  if (job.rank() != 0) {
+    over(job.rank()).wait();
+    return over(job.rank()).clear();
+  }
+  LOOK(job.lost_ranks() == (std::vector<int>{job.size() - 1, 1}));
+  std::printf("%d ranks of the engine %s have lost two: all holds\n", job.size(), job.at().caps().name);
+  std::fflush(stdout);
+  for (int r = 1; r != job.size(); ++r)
+    over(r).set();
+}
+
 void run(job_rank &job) {
   memory_is_written_and_read(job);
   atomic_operations_return_what_was_there(job);
@@ -723,6 +846,12 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "rank %d is lost\n", rank);
         std::_Exit(7);
       });
+      if (argc > 2 && std::string_view(argv[2]) == "losses") {
+        run_losses(job);
+        joined->stop();
+        joined->leave();
+        std::_Exit(0); // the ranks disagree about who is lost
+      }
       run(job);
     }
     joined->stop();
