@@ -3,6 +3,7 @@
 // lost.
 #include "tools/weft/cmd/launch_plan.hpp"
 #include "tools/weft/commands.hpp"
+#include "tools/weft/support/pmi_manager.hpp"
 #include "tools/weft/support/text.hpp"
 
 #include "config/load.hpp"
@@ -43,8 +44,8 @@ const char k_launch_help[] =
     "  --hosts A,B:4         where they run, in this order: on B four of them, on the others as many each as remain; without it, here. A program\n"
     "                        on another host starts in the same folder\n"
     "  --engine E            what carries their operations: the same as --set net.engine=E (`weft info` names the engines); inproc runs the\n"
-    "                        program once, with the ranks as tasks of it; shm is ucx within a host; mpi, mpi-openmpi and mpi-mpich start them by that\n"
-    "                        MPI's launcher\n"
+    "                        program once, with the ranks as tasks of it; shm is ucx within a host; mpi, mpi-openmpi and mpi-mpich connect them by\n"
+    "                        that MPI, whose launcher starts them (MPICH's on several hosts alone)\n"
     "  --transports T        what the engine may use: the same as --set net.transports=T\n"
     "  --interface I         the network interface where the ranks meet, and which the engine uses between hosts\n"
     "  --remote-shell C      what starts a command on a host (ssh): called as C HOST COMMAND\n"
@@ -52,7 +53,7 @@ const char k_launch_help[] =
     "  --set KEY=VALUE       any key of `weft config`, for all ranks.\n"
     "Rank 0 has the standard input. The job's key travels to other hosts by the standard input of the remote shell.\n"
     "Exit status: 0 if all ranks ended with 0; else that of the first rank that did not, 128 and the signal's number if one ended it; 1 when the\n"
-    "ranks cannot be started or do not meet, 2 for a bad command line, 127 when PROGRAM cannot be run. With an MPI: that of its launcher, or 1 if a\n"
+    "ranks cannot be started or do not meet, 2 for a bad command line, 127 when PROGRAM cannot be run. With an MPI's launcher: that of it, or 1 if a\n"
     "rank is lost.\n";
 
 #ifndef WEFT_NET_ENGINES
@@ -263,7 +264,8 @@ std::map<std::string, std::string> variables_for_hosts() {
 
 class launcher final : weft_net::rendezvous::listener {
  public:
-  launcher(const plan &asked, std::vector<std::string> hosts);
+  /// `serves_pmi`: the ranks are of MPICH, and find each other by this process.
+  launcher(const plan &asked, std::vector<std::string> hosts, bool serves_pmi);
   int run();
 
  private:
@@ -305,6 +307,7 @@ class launcher final : weft_net::rendezvous::listener {
   const weft_net::job_key m_key = weft_net::random_key();
   std::string m_address;
   weft_net::rendezvous m_meeting;
+  std::optional<pmi_manager> m_pmi; // of MPICH's ranks
   std::vector<process> m_processes;
   std::map<std::string, std::string> m_variables;
   std::size_t m_left;
@@ -314,7 +317,7 @@ class launcher final : weft_net::rendezvous::listener {
   clock::time_point m_end;
 };
 
-launcher::launcher(const plan &asked, std::vector<std::string> hosts)
+launcher::launcher(const plan &asked, std::vector<std::string> hosts, bool serves_pmi)
     : m_plan(asked), m_address(address_to_meet(asked)),
       m_meeting(m_address, 0, asked.ranks, m_key, *this),
       m_processes(static_cast<std::size_t>(asked.ranks)),
@@ -323,6 +326,10 @@ launcher::launcher(const plan &asked, std::vector<std::string> hosts)
     m_processes[r].host = hosts[r];
   m_variables = variables_of(asked);
   m_variables["WEFT_NET_ROOT"] = m_address + ":" + std::to_string(m_meeting.port());
+  if (serves_pmi) {
+    m_pmi.emplace(asked.ranks);
+    m_variables["WEFT_NET_ENGINE"] = k_mpich;
+  }
 }
 
 std::string launcher::name_of(int rank) const {
@@ -364,6 +371,8 @@ void launcher::become_rank(int rank, int input) const {
       setenv(name.c_str(), value.c_str(), 1);
     setenv("WEFT_NET_RANK", std::to_string(rank).c_str(), 1);
     setenv("WEFT_NET_KEY", text_of(m_key).c_str(), 1);
+    if (m_pmi)
+      m_pmi->become(rank);
     if (rank != 0)
       dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   } else {
@@ -392,6 +401,8 @@ void launcher::start(int rank) {
   if (one.pid < 0)
     throw std::runtime_error(std::string("launch: cannot start a process: ") +
                              std::strerror(errno));
+  if (m_pmi)
+    m_pmi->started(rank);
   if (input[0] < 0)
     return;
   close(input[0]);
@@ -442,6 +453,8 @@ void launcher::ended(int rank, int status) {
   process &one = m_processes[static_cast<std::size_t>(rank)];
   one.is_over = true;
   --m_left;
+  if (m_pmi)
+    m_pmi->ended(rank);
   m_meeting.step(0); // its last word may not have been read
   const bool has_joined = m_meeting.has_joined(rank);
   if (WIFSIGNALED(status)) {
@@ -527,8 +540,12 @@ int launcher::run() {
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
   for (int rank = 0; rank < m_plan.ranks; ++rank)
     start(rank);
+  if (m_pmi)
+    m_pmi->watch_too(signals);
   while (m_left != 0) {
-    m_meeting.step(100, signals);
+    m_meeting.step(100, m_pmi ? m_pmi->descriptor() : signals);
+    if (m_pmi)
+      m_pmi->step();
     signalfd_siginfo got{};
     while (read(signals, &got, sizeof got) == static_cast<ssize_t>(sizeof got))
       if (got.ssi_signo != SIGCHLD) {
@@ -582,7 +599,9 @@ int run_launch(const words &arguments) {
           "the ranks of the engine inproc are tasks of one process; leave --hosts out");
     if (p.engine == "shm" && !hosts.empty())
       return usage_error("the engine shm reaches ranks of one host; leave --hosts out, or take ucx");
-    return is_of_mpi(p) ? launch_by_mpi(p, std::move(hosts)) : launcher(p, std::move(hosts)).run();
+    const bool is_mpi = is_of_mpi(p), serves_pmi = is_mpi && hosts.empty() && is_of_mpich(p);
+    return is_mpi && !serves_pmi ? launch_by_mpi(p, std::move(hosts))
+                                 : launcher(p, std::move(hosts), serves_pmi).run();
   } catch (const std::exception &e) {
     std::fprintf(stderr, "weft launch: %s\n", e.what());
     return k_failed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the ranks of a job by the launcher of an MPI, which connects them. The ranks meet here: so
-// losses are seen and reported as in other jobs.
+// Starts the ranks of a job by the launcher of an MPI, which connects them: of Open MPI, and those of MPICH on several
+// hosts. The ranks meet here: so losses are seen and reported as in other jobs.
 #include "tools/weft/cmd/launch_plan.hpp"
 #include "tools/weft/support/openmp.hpp"
 
@@ -38,7 +38,7 @@ struct mpi_kind {
 };
 constexpr mpi_kind k_kinds[] = {
     {"mpi-openmpi", "Open MPI", "mpirun.openmpi", {"mpirun", "orterun"}, "Open MPI"},
-    {"mpi-mpich", "MPICH", "mpiexec.mpich", {"mpiexec.hydra", "mpiexec"}, "HYDRA"},
+    {k_mpich, "MPICH", "mpiexec.mpich", {"mpiexec.hydra", "mpiexec"}, "HYDRA"},
 };
 
 std::string engine_of(const plan &asked) {
@@ -127,10 +127,9 @@ words command_of_openmpi(const plan &asked, const std::vector<std::string> &host
   return made;
 }
 
+/// Is for several hosts alone.
 words command_of_mpich(const plan &asked, const std::vector<std::string> &hosts) {
   words made = {"-disable-auto-cleanup"};
-  if (hosts.empty())
-    return made;
   if (asked.remote_shell.size() != 1)
     throw std::runtime_error("the launcher of MPICH takes a remote shell of one word: put its "
                              "options into a script, and name that by --remote-shell");
@@ -316,6 +315,8 @@ bool is_of_mpi(const plan &asked) {
   const std::string engine = engine_of(asked);
   return engine == "mpi" || engine.starts_with("mpi-");
 }
+
+bool is_of_mpich(const plan &asked) { return std::string(find_mpi(engine_of(asked)).first->engine) == k_mpich; }
 
 int launch_by_mpi(const plan &asked, std::vector<std::string> hosts) {
   return mpi_job(asked, std::move(hosts)).run();

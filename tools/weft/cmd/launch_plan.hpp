@@ -42,6 +42,10 @@ inline constexpr auto k_to_end =
 
 /// Returns whether the engine of the plan starts by the launcher of an MPI.
 [[nodiscard]] bool is_of_mpi(const plan &asked);
+/// Returns whether that MPI is MPICH. Its ranks need no launcher of it on this host: `weft launch` answers them
+/// (pmi_manager.hpp), and so the loss of one is no matter to the others. Throws std::runtime_error where no MPI is found.
+[[nodiscard]] bool is_of_mpich(const plan &asked);
+inline constexpr char k_mpich[] = "mpi-mpich"; ///< the engine
 /// Starts the ranks by the launcher of an MPI, on the host of each or here, and returns the exit status.
 [[nodiscard]] int launch_by_mpi(const plan &asked, std::vector<std::string> hosts);
 
