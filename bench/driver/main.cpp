@@ -5,6 +5,7 @@
 #include "catalog.hpp"
 #include "checks.hpp"
 #include "cliffs/cliffs.hpp"
+#include "glto/glto.hpp"
 #include "inncabs/inncabs.hpp"
 #include "managers/managers.hpp"
 #include "net/net.hpp"
@@ -133,6 +134,8 @@ int main(int argc, char **argv) {
       return bench::omp::run(bench::omp::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "cliffs")
       return bench::cliffs::run(bench::cliffs::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "glto")
+      return bench::glto::run(bench::glto::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "inncabs")
       return bench::inncabs::run(bench::inncabs::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "net")

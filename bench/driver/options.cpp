@@ -25,6 +25,7 @@ weft-bench apps [OPTION...]      measures the applications over task sizes; weft
 weft-bench adapt [OPTION...]     loops and trees that size themselves; weft-bench adapt --help
 weft-bench managers [OPTION...]  measures the modes of managers; weft-bench managers --help
 weft-bench cliffs [OPTION...]    each construct over sizes; weft-bench cliffs --help
+weft-bench glto [OPTION...]      suite glto over numbers of threads; weft-bench glto --help
 weft-bench inncabs [OPTION...]   the INNCABS programs beside std::async; weft-bench inncabs --help
 weft-bench stencil [OPTION...]   heat on a ring over sizes of partitions; weft-bench stencil --help
 weft-bench repartition [OPTION...]   searches for such a size; weft-bench repartition --help
