@@ -713,7 +713,7 @@ outcome outcome_at(job_rank &job, int rank) {
   return job.run(op);
 }
 
-/// Rank 1 leaves in order, and its job loses it nevertheless, as one whose function has thrown. Rank 0 is told.
+/// Rank 1 leaves in order, and its job loses it nevertheless, as one whose function has thrown. Rank 0 learns of it.
 void a_rank_that_has_left_may_be_lost(job_rank &job) {
   if (job.rank() == 1)
     return job.close();
@@ -850,7 +850,7 @@ int main(int argc, char **argv) {
         run_losses(job);
         joined->stop();
         joined->leave();
-        std::_Exit(0); // the ranks disagree about who is lost
+        std::_Exit(0); // the ranks disagree about which one is lost
       }
       run(job);
     }
