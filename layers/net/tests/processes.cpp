@@ -569,8 +569,9 @@ void loss(net::team &team, bool throws, bool goes_on) {
   std::printf("rank %d goes on\n", team.rank());
 }
 
-/// Meets again and again, until the job loses a rank.
-void rounds(net::team &team) {
+/// Meets again and again, until the job loses a rank, of which a notification is awaited, too.
+void meet_until_lost(net::team &team) {
+  auto expected = team.async_expect(5, 1, 1);
   team.barrier();
   if (team.rank() == 0) {
     std::printf("all ranks meet\n");
@@ -582,8 +583,28 @@ void rounds(net::team &team) {
   } catch (const net::lost_rank &e) {
     std::fprintf(stderr, "%d: %s\n", team.rank(), e.what());
   }
+  try {
+    expected.get();
+  } catch (const net::lost_rank &e) {
+    std::fprintf(stderr, "%d: %s\n", team.rank(), e.what());
+  }
+}
+
+void rounds(net::team &team) {
+  meet_until_lost(team);
   for (;;) // the job ends it
     std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
+/// The same with ranks of this process, which loses rank 1 after a line of the standard input.
+void rounds_here() {
+  const net::inproc_world world(3);
+  std::thread losing([&world] {
+    static_cast<void>(std::getchar());
+    world.lose(1);
+  });
+  net::run_ranks(world, meet_until_lost);
+  losing.join();
 }
 
 } // namespace
@@ -591,8 +612,8 @@ void rounds(net::team &team) {
 int main(int argc, char **argv) {
   const std::string what = argc > 1 ? argv[1] : "everything";
   try {
-    if (what == "held") {
-      held();
+    if (what == "held" || what == "rounds-here") {
+      what == "held" ? held() : rounds_here();
       return 0;
     }
     net::run_ranks([&](net::team &team) {
