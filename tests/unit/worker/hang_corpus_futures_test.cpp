@@ -161,25 +161,42 @@ void waits_on_one_stack() {
   weft::spawn([] { return second.get() + 1; }, weft::label("first")).wait();
 }
 
+/// Returns whether two frames are on one stack: those of two stacks are further from each other.
+bool are_on_one_stack(const void *frame, const void *other) {
+  return std::abs(static_cast<const char *>(frame) - static_cast<const char *>(other)) <= 32 << 10;
+}
+
 /// The waiter for a group runs in place a member that a task has spawned which is not below it.
+/// Another thread may take the member before the waiter does, so the program tries until it is there.
 void member_that_another_task_spawned() {
   static weft::task_group *the_group = nullptr;
-  static weft::shared_future<int> creator;
-  creator = weft::future<int>(weft::spawn(
-      [] {
-        the_group->spawn([] { the_promise().get_future().wait(); }, weft::label("member"));
-        return 0;
-      },
-      weft::label("creator")));
-  weft::spawn(
-      [] {
-        weft::task_group g;
-        the_group = &g;
-        creator.get();
-        return g.wait(), 0;
-      },
-      weft::label("waiter"))
-      .wait();
+  static const void *waiter_frame = nullptr;
+  for (;;) {
+    weft::event has_group;
+    const weft::shared_future<int> creator = weft::future<int>(weft::spawn(
+        [&has_group] {
+          has_group.wait();
+          the_group->spawn(
+              [] {
+                if (are_on_one_stack(waiter_frame, __builtin_frame_address(0)))
+                  the_promise().get_future().wait();
+              },
+              weft::label("member"));
+          return 0;
+        },
+        weft::label("creator")));
+    weft::spawn(
+        [&] {
+          weft::task_group g;
+          waiter_frame = __builtin_frame_address(0);
+          the_group = &g;
+          has_group.set();
+          creator.get();
+          return g.wait(), 0;
+        },
+        weft::label("waiter"))
+        .wait();
+  }
 }
 
 /// The waiter below has a lock; the task on top of it has not. Another thread may begin that task
@@ -189,10 +206,10 @@ void lock_of_the_waiter_below() {
       [] {
         static weft::mutex m;
         m.lock();
-        const auto *const below = static_cast<const char *>(__builtin_frame_address(0));
+        const void *const below = __builtin_frame_address(0);
         const auto on_top = [below] {
-          if (std::abs(below - static_cast<const char *>(__builtin_frame_address(0))) > 32 << 10)
-            return false; // on a stack of its own
+          if (!are_on_one_stack(below, __builtin_frame_address(0)))
+            return false;
           weft::spawn([] { m.lock(); }, weft::label("other"));
           the_promise().get_future().wait();
           return true;
