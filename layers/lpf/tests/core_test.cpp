@@ -584,10 +584,8 @@ TEST(Lpf, AnExecThatFailsFailsItsProcess) {
                         if (p.pid == 1) {
                           EXPECT_EQ(run(1, [](const process &) { throw std::runtime_error("no more"); }, p.ctx),
                                     LPF_ERR_FATAL);
-                          expect_failure_state(p);
-                        } else { // they need data of process 1
-                          expect_failure_state(p);
                         }
+                        expect_failure_state(p); // the others need data of process 1
                       }),
             LPF_ERR_FATAL);
   testing::internal::GetCapturedStderr();

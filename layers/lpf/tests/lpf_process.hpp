@@ -78,14 +78,14 @@ inline lpf_err_t run(lpf_pid_t count, const body &f, lpf_t ctx = LPF_ROOT) {
   return lpf_exec(ctx, count, &call, args_of(f));
 }
 
-/// Runs `f` in threads that lpf_hook() joins, of which the caller is the first: processes that have seen no failure before,
-/// and whose failure is not the program's.
-inline lpf_err_t run_apart(lpf_pid_t count, const body &f) {
+/// Runs a function in threads that lpf_hook() joins, of which the caller is the first: processes that have seen no failure
+/// before, and whose failure is not the program's.
+inline lpf_err_t hook_threads(lpf_pid_t count, lpf_spmd_t function, lpf_args_t args) {
   std::atomic<int> failed{0};
   const auto join = [&](lpf_pid_t pid) {
     lpf_init_t init = LPF_INIT_NONE;
     EXPECT_EQ(lpf_pthread_initialize(pid, count, &init), LPF_SUCCESS);
-    failed += lpf_hook(init, &call, args_of(f)) != LPF_SUCCESS;
+    failed += lpf_hook(init, function, args) != LPF_SUCCESS;
     EXPECT_EQ(lpf_pthread_finalize(init), LPF_SUCCESS);
   };
   weft::latch over(count - 1);
@@ -100,6 +100,9 @@ inline lpf_err_t run_apart(lpf_pid_t count, const body &f) {
   for (std::thread &t : threads)
     t.join();
   return failed == 0 ? LPF_SUCCESS : LPF_ERR_FATAL;
+}
+inline lpf_err_t run_apart(lpf_pid_t count, const body &f) {
+  return hook_threads(count, &call, args_of(f));
 }
 
 inline void expect_in(const std::string &text, const std::string &part) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Task-aware LPF: messages and supersteps as tasks, with 1 to 5 processes. The tests have WEFT_NET_SIZE=5.
 #include "listings.h"
+#include "lpf_process.hpp"
 
 #include <lpf/core.h>
 #include <lpf/pthread.h>
@@ -73,28 +74,8 @@ lpf_args_t args_of(const body &f) {
 }
 lpf_err_t run(lpf_pid_t count, const body &f) { return lpf_exec(LPF_ROOT, count, &call, args_of(f)); }
 
-/// Runs `f` in threads that lpf_hook() joins, of which the caller is the first: processes that have seen no failure before,
-/// and whose failure is not the program's.
 lpf_err_t run_apart(lpf_pid_t count, const body &f) {
-  std::atomic<int> failed{0};
-  const auto join = [&](lpf_pid_t pid) {
-    lpf_init_t init = LPF_INIT_NONE;
-    EXPECT_EQ(lpf_pthread_initialize(pid, count, &init), LPF_SUCCESS);
-    failed += lpf_hook(init, &call, args_of(f)) != LPF_SUCCESS;
-    EXPECT_EQ(lpf_pthread_finalize(init), LPF_SUCCESS);
-  };
-  weft::latch over(count - 1);
-  std::vector<std::thread> threads;
-  for (lpf_pid_t pid = 1; pid != count; ++pid)
-    threads.emplace_back([&, pid] {
-      join(pid);
-      over.count_down();
-    });
-  join(0);
-  over.wait(); // runs tasks meanwhile
-  for (std::thread &t : threads)
-    t.join();
-  return failed == 0 ? LPF_SUCCESS : LPF_ERR_FATAL;
+  return test::hook_threads(count, &call, args_of(f));
 }
 
 class TaskAware : public testing::TestWithParam<lpf_pid_t> {

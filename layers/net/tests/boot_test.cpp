@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where ranks meet: what is let in and what is refused, and what the environment says.
+#include "boot_calls.hpp"
+
 #include "weft_net/boot/address.hpp"
 #include "weft_net/boot/member.hpp"
 #include "weft_net/boot/place.hpp"
 #include "weft_net/boot/pmi.hpp"
-#include "weft_net/boot/pmix.hpp"
 #include "weft_net/boot/rendezvous.hpp"
 #include "weft_net/boot/report.hpp"
 #include "weft_net/engine/mpi_name.hpp"
@@ -23,7 +24,6 @@
 #include <mutex>
 #include <thread>
 
-#include <dlfcn.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -39,6 +39,8 @@ extern "C" int MPI_Initialized(int *is_initialized) {
 namespace {
 
 using namespace weft_net;
+using net_test::line_of_a_process;
+using net_test::why_not;
 
 TEST(boot, the_proof_is_that_of_the_paper) {
   job_key key{{0x0706050403020100, 0x0f0e0d0c0b0a0908}};
@@ -626,15 +628,6 @@ TEST(boot, connections_that_never_join_do_not_keep_ranks_out) {
   EXPECT_EQ(all[1]->self.all().size(), 2U);
 }
 
-std::string why_not(const std::function<void()> &call) {
-  try {
-    call();
-    return "it works";
-  } catch (const std::runtime_error &e) {
-    return e.what();
-  }
-}
-
 TEST(boot, each_wrong_address_has_its_message) {
   const auto has = [](const std::string &text, const std::string &part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -869,105 +862,6 @@ TEST(boot, a_value_is_shared_by_pmi) {
   for (auto &one : servers)
     one.join();
 }
-
-/// Runs `rank` in a process that has a line to the process manager, and returns what comes there. The
-/// process manager answers unless it is silent.
-std::string line_of_a_process(const std::function<void(int)> &rank, bool is_silent = false) {
-  int pair[2];
-  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    close(pair[1]);
-    rank(pair[0]);
-    std::exit(0);
-  }
-  close(pair[0]);
-  std::string all;
-  char c;
-  while (read(pair[1], &c, 1) == 1) {
-    all += c;
-    if (c == '\n' && !is_silent && write(pair[1], "cmd=finalize_ack\n", 17) != 17)
-      break;
-  }
-  close(pair[1]);
-  int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
-  return all;
-}
-
-#ifdef WEFT_HAVE_PMIX
-/// Is what the fake of libpmix does (pmix_fake.cpp).
-struct pmix_fake {
-  pmix_fake() : library(dlopen(WEFT_HAVE_PMIX, RTLD_NOW)) {
-    if (library)
-      reset = reinterpret_cast<void (*)()>(dlsym(library, "pmix_fake_reset"));
-    reset();
-  }
-  template<class T>
-  T &at(const char *name) const {
-    return *static_cast<T *>(dlsym(library, name));
-  }
-  void *library;
-  void (*reset)() = nullptr;
-};
-
-TEST(boot, a_value_is_shared_by_pmix) {
-  const pmix_fake fake;
-  EXPECT_EQ(share_by_pmix(WEFT_HAVE_PMIX, 0, "10.0.0.1:70/abc", 7), "10.0.0.1:70/abc");
-  EXPECT_EQ(fake.at<int>("pmix_fake_timeout"), 7);
-  fake.at<unsigned>("pmix_fake_rank") = 1;
-  EXPECT_EQ(share_by_pmix(WEFT_HAVE_PMIX, 1, "127.0.0.1:7/def", 7), "10.0.0.1:70/abc");
-}
-
-TEST(boot, each_failure_of_pmix_has_its_message) {
-  const auto expect = [](const char *library, int rank, const char *value, const std::string &part) {
-    const std::string text = why_not([&] { static_cast<void>(share_by_pmix(library, rank, value, 1)); });
-    EXPECT_NE(text.find(part), std::string::npos) << text;
-  };
-  expect("libno-such-pmix.so.2", 0, "a:1/b", "libno-such-pmix.so.2: cannot open");
-  expect("libno-such-pmix.so.2", 0, "a:1/b", "install it (Debian: libpmix2)");
-  expect("libm.so.6", 0, "a:1/b", "the library has no PMIx_Init");
-  const pmix_fake fake;
-  expect(WEFT_HAVE_PMIX, 1, "a:1/b", "is rank 0 of 'fake' there, and rank 1 by its environment");
-  expect(WEFT_HAVE_PMIX, 0, "", "the host of rank 0 has no address that other hosts can reach");
-  for (const auto &[failing, part] :
-       {std::pair{"pmix_fake_init", "does not answer (PMIx_Init): status -7"},
-        {"pmix_fake_fence", "not all ranks have come (PMIx_Fence): status -7"},
-        {"pmix_fake_get", "there is no value of rank 0, which says where the ranks meet (PMIx_Get): status -7"}}) {
-    fake.reset();
-    fake.at<int>(failing) = -7;
-    expect(WEFT_HAVE_PMIX, 0, "a:1/b", part);
-  }
-  fake.reset();
-  fake.at<bool>("pmix_fake_gives_number") = true;
-  expect(WEFT_HAVE_PMIX, 0, "a:1/b", "the value of rank 0 is no text");
-}
-
-TEST(boot, pmix_is_finalized_at_exit) {
-  const pmix_fake fake;
-  const auto share = [&fake](int line) {
-    fake.at<int>("pmix_fake_line") = line;
-    static_cast<void>(share_by_pmix(WEFT_HAVE_PMIX, 0, "a:1/b", 1));
-  };
-  EXPECT_EQ(line_of_a_process(share, true), "PMIx_Finalize\n");
-  EXPECT_EQ(line_of_a_process([&](int line) {
-              share(line);
-              finalize_pmix(); // once, also where exit() follows
-            }, true),
-            "PMIx_Finalize\n");
-  EXPECT_EQ(line_of_a_process([&](int line) {
-              share(line);
-              const pid_t child = fork();
-              if (child == 0)
-                std::exit(0); // whose parent has the library
-              int status = 0;
-              waitpid(child, &status, 0);
-              _exit(WEXITSTATUS(status));
-            }, true),
-            "");
-}
-#endif
 
 TEST(boot, the_line_to_the_process_manager_is_finalized_at_exit) {
   EXPECT_EQ(line_of_a_process([](int line) { finalize_pmi_at_exit(line); }), "cmd=finalize\n");

@@ -852,10 +852,8 @@ void ucx_engine::return_credits() noexcept {
 
 std::size_t ucx_engine::progress(std::size_t budget) noexcept {
   m_watch.note_progress();
-  m_arrived = 0;
-  // One look takes several messages. They go to their receivers before the next look.
-  for (std::size_t i = 0; i < budget && ucp_worker_progress(m_worker.get()) != 0 && m_arrived == 0;
-       ++i) {
+  m_arrived = 0; // what one look brings goes to its receivers before the next look
+  while (budget-- != 0 && ucp_worker_progress(m_worker.get()) != 0 && m_arrived == 0) {
   }
   return_credits();
   announce_removed();

@@ -36,7 +36,7 @@ struct pmix_calls {
   decltype(&PMIx_Error_string) error_string;
 };
 
-template<class Function>
+template <class Function>
 void find_call(void *library, const char *name, Function &found) {
   found = reinterpret_cast<Function>(dlsym(library, name));
   if (!found)
