@@ -24,6 +24,10 @@ namespace {
 
 constexpr std::size_t k_least_stack = 256 << 10;
 constexpr auto k_most_parting = std::chrono::seconds(10);
+#if defined(MPICH)
+constexpr auto k_most_meeting = std::chrono::seconds(1); // a rank without this engine does not come
+constexpr auto k_apart = std::chrono::milliseconds(20); // far longer than ranks take to see that all are there
+#endif
 
 #if defined(OPEN_MPI)
 constexpr const char *k_launched[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
@@ -70,6 +74,25 @@ void look_after(std::vector<parting> &partings) {
   });
 }
 
+#if defined(MPICH)
+/// Lets the ranks enter MPI_Finalize together, and none call MPI once another is inside. MPICH over UCX's TCP asks
+/// each peer to confirm what it was sent, and answers that no more once its own peers have confirmed: a
+/// rank that answers by some other call, and enters later, waits for ever.
+void meet() {
+  MPI_Request all_are_here = MPI_REQUEST_NULL;
+  if (PMPI_Ibarrier(MPI_COMM_WORLD, &all_are_here) != MPI_SUCCESS)
+    return;
+  const auto end = std::chrono::steady_clock::now() + k_most_meeting;
+  for (int are_here = 0; !are_here;) {
+    if (PMPI_Test(&all_are_here, &are_here, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+        std::chrono::steady_clock::now() > end)
+      return;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  std::this_thread::sleep_for(k_apart);
+}
+#endif
+
 /// Is called as MPI_Finalize begins: receives that nothing answers would be left otherwise.
 int finalizing(MPI_Comm, int, void *, void *) {
   mpi_of_process &mpi = all();
@@ -91,6 +114,10 @@ int finalizing(MPI_Comm, int, void *, void *) {
     one.packets.cancel();
   }
   mpi.partings.clear();
+#if defined(MPICH)
+  if (!mpi.has_given_up && mpi.open == 0)
+    meet();
+#endif
   return MPI_SUCCESS;
 }
 
