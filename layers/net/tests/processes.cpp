@@ -509,8 +509,7 @@ void traced(net::team &team) {
   std::thread([&] { team.async_notify(next, 11).get(); }).join();
   team.wait_notified(11);
   // What a thread without a stream in the trace has done.
-  net::message_trace alone;
-  alone.set_own(team.rank());
+  net::message_trace alone(team.rank());
   std::thread([&] {
     const auto number = alone.note_start(next, 5, 10, "late");
     alone.note(weft::layer::message_step::landed, next, 0, number, 0, "late");

@@ -75,21 +75,22 @@ struct link::own_read : net::operation {
 };
 
 struct link::reserve_message : net::operation {
-  link *owner = nullptr;
+  explicit reserve_message(link &of) noexcept : owner(&of) {
+    what = net::action::message;
+    id = k_failure;
+    local = &data;
+    bytes = sizeof data;
+    ended = &reserve_sent;
+  }
+  link *owner;
   head data;
 };
 
 link::link(std::unique_ptr<net::engine> below, messages how, std::vector<std::string> places)
     : m_most_bytes(below->caps().most_message - sizeof(head)), m_world(below->world()),
       m_places(std::move(places)), m_lost(static_cast<std::size_t>(below->size())),
-      m_reserve(std::make_unique<reserve_message>()), m_messages(how), m_below(std::move(below), *this) {
-  m_reserve->owner = this;
-  m_reserve->what = net::action::message;
-  m_reserve->id = k_failure;
-  m_reserve->local = &m_reserve->data;
-  m_reserve->bytes = sizeof m_reserve->data;
-  m_reserve->ended = &reserve_sent;
-  m_trace.set_own(m_below.rank());
+      m_reserve(std::make_unique<reserve_message>(*this)), m_messages(how), m_trace(below->rank()),
+      m_below(std::move(below), *this) {
   announce();
   watch();
   static const int once = pthread_atfork(&lock_links, &unlock_links, &unlock_links); // a child finds the list whole

@@ -16,10 +16,11 @@ namespace net {
 /// Records messages on the calling worker. What begins, arrives or ends on another thread, as that of
 /// an engine, waits here until a worker comes, with the time at which it has happened.
 ///
-/// Threads. All calls: any, but set_own().
+/// Threads. All calls: any.
 class WEFT_API message_trace {
  public:
-  void set_own(int rank) noexcept { m_own = rank; }
+  /// `rank` is the own one: made before the transport that brings messages.
+  explicit message_trace(int rank) noexcept : m_own(rank) {}
   /// Records the start of an operation. Returns its number: from 1, 24 bits.
   std::uint32_t note_start(int peer, std::uint32_t id, std::uint64_t bytes,
                            const char *name) noexcept;
@@ -33,7 +34,7 @@ class WEFT_API message_trace {
  private:
   [[nodiscard]] std::uint32_t next_number() noexcept;
 
-  int m_own = 0;
+  const int m_own;
   std::atomic<std::uint32_t> m_started{0};
   std::atomic<bool> m_has_late{false};
   std::mutex m_lock; // of what follows

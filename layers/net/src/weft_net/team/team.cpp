@@ -27,11 +27,10 @@ void team_state::check_process() const {
 }
 
 team_state::team_state(std::unique_ptr<engine> through, std::vector<std::string> all)
-    : forks(weft_net::forks()), process(getpid()),
+    : forks(weft_net::forks()), process(getpid()), trace(through->rank()),
       chunk(weft_net::number_of_setting("net.chunk")), names(std::move(all)) {
   own_rank = through->rank();
   ranks = through->size();
-  trace.set_own(own_rank);
   is_gone.resize(static_cast<std::size_t>(ranks));
   places = static_cast<std::int64_t>(weft_net::number_of_setting("net.queue"));
   own_world = through->world();
