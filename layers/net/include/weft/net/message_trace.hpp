@@ -34,7 +34,7 @@ class WEFT_API message_trace {
  private:
   [[nodiscard]] std::uint32_t next_number() noexcept;
 
-  const int m_own;
+  int m_own;
   std::atomic<std::uint32_t> m_started{0};
   std::atomic<bool> m_has_late{false};
   std::mutex m_lock; // of what follows
