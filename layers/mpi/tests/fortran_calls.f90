@@ -72,6 +72,12 @@ contains
   end subroutine
 
 #ifdef WEFT_MPI_4
+  integer(MPI_OFFSET_KIND) function bytes_of(file)
+    type(MPI_File), intent(in) :: file
+    integer :: error
+    call MPI_FILE_GET_SIZE(file, bytes_of, error)
+  end function
+
   ! ---- the functions of a request of the program's own
   subroutine ask_request(extra, status, error)
     integer(MPI_ADDRESS_KIND) :: extra
@@ -400,6 +406,7 @@ contains
     GROUP_ :: group
 #ifdef WEFT_MPI_4
     GROUP_ :: mine_alone, others_alone
+    type(MPI_File) :: file
 #endif
     REQUEST_ :: handle
     TYPE_ :: types(2)
@@ -565,6 +572,33 @@ contains
       call MPI_GROUP_FREE(mine_alone, error)
       call MPI_GROUP_FREE(others_alone, error)
       call MPI_GROUP_FREE(group, error)
+    case ('files')
+      call MPI_FILE_OPEN(comm, 'weft_fortran_files', MPI_MODE_CREATE + MPI_MODE_RDWR, MPI_INFO_NULL, file, error)
+      call look(error == MPI_SUCCESS .and. file /= MPI_FILE_NULL, name)
+      call MPI_FILE_SET_SIZE(file, 100_MPI_OFFSET_KIND, error)
+      call look(error == MPI_SUCCESS .and. bytes_of(file) == 100, 'file_set_size')
+      call MPI_FILE_PREALLOCATE(file, 200_MPI_OFFSET_KIND, error)
+      call look(error == MPI_SUCCESS .and. bytes_of(file) == 200, 'file_preallocate')
+      call MPI_FILE_SET_VIEW(file, 4_MPI_OFFSET_KIND, MPI_INTEGER, MPI_INTEGER, 'native  ', MPI_INFO_NULL, error)
+      call look(error == MPI_SUCCESS, 'file_set_view')
+      call MPI_FILE_WRITE_AT_ALL(file, 2_MPI_OFFSET_KIND * rank, mine, 2, MPI_INTEGER, MPI_STATUS_IGNORE, error)
+      call look(error == MPI_SUCCESS, 'file_write_at_all')
+      call MPI_FILE_SYNC(file, error)
+      call look(error == MPI_SUCCESS, 'file_sync')
+      call MPI_BARRIER(comm, error)
+      call MPI_FILE_READ_AT(file, 0_MPI_OFFSET_KIND, got, 4, MPI_INTEGER, MPI_STATUS_IGNORE, error)
+      call look(all_are(got, [1, 2, 11, 12]), 'file_read_at')
+      call MPI_FILE_SEEK_SHARED(file, 2_MPI_OFFSET_KIND, MPI_SEEK_SET, error)
+      call MPI_FILE_READ_ORDERED(file, both, 1, MPI_INTEGER, MPI_STATUS_IGNORE, error)
+      call look(both(1) == 11 + rank, 'file_seek_shared')
+      call MPI_FILE_CLOSE(file, error)
+      call look(error == MPI_SUCCESS .and. file == MPI_FILE_NULL, 'file_close')
+      call MPI_BARRIER(comm, error)
+      if (rank == 0) call MPI_FILE_DELETE('weft_fortran_files ', MPI_INFO_NULL, error)
+      call look(error == MPI_SUCCESS, 'file_delete')
+      call MPI_BARRIER(comm, error)
+      call MPI_FILE_OPEN(comm, 'weft_fortran_files', MPI_MODE_RDONLY, MPI_INFO_NULL, file, error)
+      call look(class_of(error) == MPI_ERR_NO_SUCH_FILE, 'file_open of none')
     case ('barrier_init')
       call MPI_BARRIER_INIT(comm, MPI_INFO_NULL, handle, error)
       do sum = 1, 2
@@ -757,7 +791,8 @@ program fortran_calls
     '*without_error', &
 #endif
 #ifdef WEFT_MPI_4
-    'some_refused', 'detach', 'grequest', '*comm_from_group', '*barrier_init', 'win_allocate_large', 'win_allocate_large_shared', &
+    'some_refused', 'detach', 'grequest', '*comm_from_group', '*barrier_init', '*files', &
+    'win_allocate_large', 'win_allocate_large_shared', &
 #endif
     'errhandler', 'request_free', 'win_allocate', 'win_allocate_shared', &
     '*barrier', '*bcast', '*reduce', '*reduce_in_place', '*allreduce', '*allreduce_in_place', '*scan', '*exscan', &

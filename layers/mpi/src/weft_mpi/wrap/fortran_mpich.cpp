@@ -95,14 +95,12 @@ void end_some(some_function function, integer count, integer *requests, integer 
   *ended = found;
 }
 
-#if MPI_VERSION >= 4
 /// Returns a string of Fortran, whose end is filled with blanks.
 std::string text(const char *from, std::size_t length) {
   std::string made(from, length);
   made.erase(made.find_last_not_of(' ') + 1);
   return made;
 }
-#endif
 
 } // namespace
 
@@ -152,6 +150,42 @@ void mpi_grequest_start_f08_(MPI_Grequest_query_function *query, MPI_Grequest_fr
   if (error == MPI_SUCCESS && &MPII_Grequest_set_lang_f77)
     MPII_Grequest_set_lang_f77(*request);
   *error_out(error_to) = error;
+}
+
+// ---- files, whose handles are numbers in Fortran alone
+void mpi_file_open_f08_(const integer *comm, const char *name, const integer *mode,
+                        const integer *info, integer *made, integer *error_to, std::size_t length) {
+  MPI_File file = MPI_FILE_NULL;
+  *error_out(error_to) = MPI_File_open(*comm, text(name, length).c_str(), *mode, *info, &file);
+  *made = MPI_File_c2f(file);
+}
+void mpi_file_close_f08_(integer *file_at, integer *error_to) {
+  MPI_File file = MPI_File_f2c(*file_at);
+  *error_out(error_to) = MPI_File_close(&file);
+  *file_at = MPI_File_c2f(file);
+}
+void mpi_file_delete_f08_(const char *name, const integer *info, integer *error_to,
+                          std::size_t length) {
+  *error_out(error_to) = MPI_File_delete(text(name, length).c_str(), *info);
+}
+void mpi_file_set_size_f08_(const integer *file, const MPI_Offset *bytes, integer *error_to) {
+  *error_out(error_to) = MPI_File_set_size(MPI_File_f2c(*file), *bytes);
+}
+void mpi_file_preallocate_f08_(const integer *file, const MPI_Offset *bytes, integer *error_to) {
+  *error_out(error_to) = MPI_File_preallocate(MPI_File_f2c(*file), *bytes);
+}
+void mpi_file_set_view_f08_(const integer *file, const MPI_Offset *place, const integer *unit,
+                            const integer *type, const char *form, const integer *info,
+                            integer *error_to, std::size_t length) {
+  *error_out(error_to) = MPI_File_set_view(MPI_File_f2c(*file), *place, *unit, *type,
+                                           text(form, length).c_str(), *info);
+}
+void mpi_file_sync_f08_(const integer *file, integer *error_to) {
+  *error_out(error_to) = MPI_File_sync(MPI_File_f2c(*file));
+}
+void mpi_file_seek_shared_f08_(const integer *file, const MPI_Offset *place, const integer *from,
+                               integer *error_to) {
+  *error_out(error_to) = MPI_File_seek_shared(MPI_File_f2c(*file), *place, *from);
 }
 
 #if MPI_VERSION >= 4

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocking calls without a non-blocking form: synchronization of one-sided communication, and what
 // makes and ends communicators and windows. In a task they run on a thread of the library.
+//
+// So do calls of files. Some have non-blocking forms, which do not serve: with MPICH 4.0 their requests do not end while
+// their status alone is asked for, and Open MPI 4.1 crashes in its list of them (docs/design/mpi.md).
 #include "weft_mpi/wrap/wrap.hpp"
 
 using namespace weft_mpi;
@@ -113,6 +116,70 @@ WEFT_HELPED(Buffer_detach, (void *buffer, int *bytes), (buffer, bytes))
 #if MPI_VERSION >= 4
 WEFT_HELPED(Buffer_detach_c, (void *buffer, MPI_Count *bytes), (buffer, bytes))
 #endif
+
+WEFT_HELPED(File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *made),
+            (comm, name, mode, info, made))
+WEFT_HELPED(File_close, (MPI_File * file), (file))
+WEFT_HELPED(File_delete, (const char *name, MPI_Info info), (name, info))
+WEFT_HELPED(File_set_size, (MPI_File file, MPI_Offset bytes), (file, bytes))
+WEFT_HELPED(File_preallocate, (MPI_File file, MPI_Offset bytes), (file, bytes))
+WEFT_HELPED(File_set_view,
+            (MPI_File file, MPI_Offset place, MPI_Datatype unit, MPI_Datatype type,
+             const char *form, MPI_Info info),
+            (file, place, unit, type, form, info))
+WEFT_HELPED(File_sync, (MPI_File file), (file))
+WEFT_HELPED(File_seek_shared, (MPI_File file, MPI_Offset place, int from), (file, place, from))
+
+#define WEFT_FILE_CALL(name, buffer_type, count_type)                                              \
+  WEFT_HELPED(name,                                                                                \
+              (MPI_File file, buffer_type buffer, count_type count, MPI_Datatype type,             \
+               MPI_Status *status),                                                                \
+              (file, buffer, count, type, status))
+#define WEFT_FILE_AT(name, buffer_type, count_type)                                                \
+  WEFT_HELPED(name,                                                                                \
+              (MPI_File file, MPI_Offset place, buffer_type buffer, count_type count,              \
+               MPI_Datatype type, MPI_Status *status),                                             \
+              (file, place, buffer, count, type, status))
+#define WEFT_FILE_BEGIN(name, buffer_type, count_type)                                             \
+  WEFT_HELPED(name, (MPI_File file, buffer_type buffer, count_type count, MPI_Datatype type),      \
+              (file, buffer, count, type))
+#define WEFT_FILE_AT_BEGIN(name, buffer_type, count_type)                                          \
+  WEFT_HELPED(name,                                                                                \
+              (MPI_File file, MPI_Offset place, buffer_type buffer, count_type count,              \
+               MPI_Datatype type),                                                                 \
+              (file, place, buffer, count, type))
+#define WEFT_FILE_END(name, buffer_type)                                                           \
+  WEFT_HELPED(name, (MPI_File file, buffer_type buffer, MPI_Status *status), (file, buffer, status))
+// `suffix` is nothing, or _c of the forms with large counts.
+#define WEFT_FILE_CALLS(suffix, count_type)                                                        \
+  WEFT_FILE_CALL(File_read##suffix, void *, count_type)                                            \
+  WEFT_FILE_CALL(File_read_all##suffix, void *, count_type)                                        \
+  WEFT_FILE_CALL(File_read_shared##suffix, void *, count_type)                                     \
+  WEFT_FILE_CALL(File_read_ordered##suffix, void *, count_type)                                    \
+  WEFT_FILE_AT(File_read_at##suffix, void *, count_type)                                           \
+  WEFT_FILE_AT(File_read_at_all##suffix, void *, count_type)                                       \
+  WEFT_FILE_CALL(File_write##suffix, const void *, count_type)                                     \
+  WEFT_FILE_CALL(File_write_all##suffix, const void *, count_type)                                 \
+  WEFT_FILE_CALL(File_write_shared##suffix, const void *, count_type)                              \
+  WEFT_FILE_CALL(File_write_ordered##suffix, const void *, count_type)                             \
+  WEFT_FILE_AT(File_write_at##suffix, const void *, count_type)                                    \
+  WEFT_FILE_AT(File_write_at_all##suffix, const void *, count_type)                                \
+  WEFT_FILE_BEGIN(File_read_all_begin##suffix, void *, count_type)                                 \
+  WEFT_FILE_BEGIN(File_read_ordered_begin##suffix, void *, count_type)                             \
+  WEFT_FILE_AT_BEGIN(File_read_at_all_begin##suffix, void *, count_type)                           \
+  WEFT_FILE_BEGIN(File_write_all_begin##suffix, const void *, count_type)                          \
+  WEFT_FILE_BEGIN(File_write_ordered_begin##suffix, const void *, count_type)                      \
+  WEFT_FILE_AT_BEGIN(File_write_at_all_begin##suffix, const void *, count_type)
+WEFT_FILE_CALLS(, int)
+#if MPI_VERSION >= 4
+WEFT_FILE_CALLS(_c, MPI_Count)
+#endif
+WEFT_FILE_END(File_read_all_end, void *)
+WEFT_FILE_END(File_read_ordered_end, void *)
+WEFT_FILE_END(File_read_at_all_end, void *)
+WEFT_FILE_END(File_write_all_end, const void *)
+WEFT_FILE_END(File_write_ordered_end, const void *)
+WEFT_FILE_END(File_write_at_all_end, const void *)
 
 /// Ends the exposure of a window: MPI has a test for it.
 int MPI_Win_wait(MPI_Win win) {
