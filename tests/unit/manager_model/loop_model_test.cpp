@@ -2,9 +2,11 @@
 // The rules of loops, asked in model time: for 1 to 1024 workers, over costs of several loops, with
 // noise, time slices that are lost, and clocks that jump or stand still. The same on each machine.
 #include "loop.hpp"
+#include "recorded_costs.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>
@@ -123,6 +125,28 @@ TEST(loop_model, is_near_the_best_fixed_grain) {
       p.calls = 3; // the site knows the loop
       EXPECT_LE(simulate(p, costs, 0).time_ns, (workers <= 8 ? 1.05 : 1.35) * fixed + 5000)
           << loop << ' ' << workers;
+    }
+}
+
+// Times of real work (recorded_costs.txt), again and again: what a piece takes says little of the next.
+TEST(loop_model, is_near_the_best_fixed_grain_over_recorded_costs) {
+  std::ifstream from(WEFT_RECORDED_COSTS);
+  const auto recorded = recorded_costs::read(from);
+  ASSERT_FALSE(recorded.empty());
+  for (const auto &[work, pieces] : recorded)
+    for (const unsigned workers : k_workers) {
+      parameters p;
+      p.workers = workers;
+      const auto costs = recorded_costs::repeated(pieces, std::max(1e7, 2e5 * workers));
+      const double fixed = best_fixed(p, costs);
+      const double more = workers <= 16 ? 1.05 : 1.35; // wake-ups, one after the other
+      // The first pieces of two works are the cheapest ones, so few workers are asked at first, and 16 later.
+      const double first_call = workers <= 16 || work == "queens" ? more : workers <= 64 ? 2.4 : 3.1;
+      EXPECT_LE(simulate(p, costs, 0).time_ns, first_call * fixed + 5000) << work << ' ' << workers;
+      p.calls = 3; // the site knows the loop
+      const auto known = simulate(p, costs, 0);
+      EXPECT_LE(known.time_ns, more * fixed + 5000) << work << ' ' << workers;
+      EXPECT_TRUE(each_once(known)) << work << ' ' << workers;
     }
 }
 
