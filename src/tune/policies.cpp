@@ -236,10 +236,16 @@ class cap_of_workers {
                                std::to_string(std::lround(m_band.last_watts())) + " W");
       return;
     }
+    const unsigned before = m_cap.kept();
     if (m_cap.take(spent.work, ns, spent.energy))
-      note(m_cap.kept(), m_goal == worker_goal::energy
-                             ? "a task takes less energy than with the number before"
-                             : "the others added too little to the tasks that end per second");
+      note(m_cap.kept(), why(m_cap.kept() > before));
+  }
+  [[nodiscard]] const char *why(bool more) const noexcept {
+    if (m_goal == worker_goal::energy)
+      return more ? "with fewer a task took more energy, or too few tasks ended per second"
+                  : "a task takes less energy than with the number before";
+    return more ? "each adds enough to the tasks that end per second"
+                : "the others added too little to the tasks that end per second";
   }
   static void note(unsigned kept, const std::string &why) {
     note_decision(k_worker_cap, std::string(k_knob) + "=" + std::to_string(kept) + ": " + why);

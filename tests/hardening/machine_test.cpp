@@ -6,6 +6,8 @@
 #include "os/thread.hpp"
 #include "support/scale.hpp"
 
+#include <weft/tune.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -233,6 +235,45 @@ TEST(live_quota, of_a_fifth_of_a_cpu_runs_four_workers) {
     EXPECT_EQ(weft::worker_count(), 4);
     EXPECT_TRUE(works());
   });
+}
+
+/// Returns how often the kernel has stopped the group of this process for its quota.
+std::uint64_t times_throttled(const std::string &group) {
+  std::uint64_t times = 0;
+  weft::rt::for_each_line(weft::rt::read_file(group + "/cpu.stat").value_or(""), [&](std::string_view line) {
+    constexpr std::string_view k_name = "nr_throttled ";
+    if (line.substr(0, k_name.size()) == k_name)
+      times = weft::rt::parse_unsigned(line.substr(k_name.size())).value_or(0);
+  });
+  return times;
+}
+
+TEST(live_quota, that_changes_while_the_program_runs_leaves_results_right) {
+  under_quota(100,
+              {{"WEFT_WORKERS", "2"},
+               {"WEFT_TUNE", "on"},
+               {"WEFT_TUNE_WORKERS", "work"},
+               {"WEFT_TUNE_HISTORY", "none"}},
+              [] {
+                const std::string members = std::getenv("TEST_GROUP");
+                const std::string group = members.substr(0, members.rfind('/'));
+                weft::start();
+                for (const int percent : {10, 200, 10, 100}) {
+                  ASSERT_TRUE(put(group + "/cpu.cfs_quota_us", std::to_string(percent * 1000)));
+                  const std::uint64_t before = times_throttled(group);
+                  int rounds = 0;
+                  for (bool is_stopped = percent > 10; rounds < test::scaled(20, 4) || !is_stopped; ++rounds) {
+                    ASSERT_TRUE(works()) << percent << " %, round " << rounds;
+                    ASSERT_LT(rounds, 100'000) << percent << " %: the kernel stops nothing";
+                    is_stopped = is_stopped || times_throttled(group) > before;
+                  }
+                  EXPECT_EQ(weft::worker_count(), 2) << "the quota of the start counts";
+                }
+                for (const std::string &decision : weft::tune::decisions())
+                  EXPECT_TRUE(decision.rfind("worker cap: sched.workers=1: ", 0) == 0 ||
+                              decision.rfind("worker cap: sched.workers=2: ", 0) == 0)
+                      << decision;
+              });
 }
 
 TEST(live_quota, of_one_and_a_half_cpus_makes_two_workers) {

@@ -14,9 +14,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <pthread.h>
 #include <stdexcept>
@@ -598,6 +600,65 @@ TEST(policy, a_worker_that_adds_nothing_is_sent_away) {
     };
     EXPECT_TRUE(chain_until(was_decided));
     EXPECT_TRUE(chain_until([] { return tune::get("sched.workers") == "1"; }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Is a quota of processors, as a control group has one: so many tasks go on at a time. What a task
+/// does is a sleep, so that the rate depends on the quota and not on what else the machine does.
+class quota {
+ public:
+  void set(int tasks) {
+    const std::lock_guard hold(m_mutex);
+    m_free += tasks - m_tasks;
+    m_tasks = tasks;
+    m_changed.notify_all();
+  }
+  void spend() {
+    std::unique_lock hold(m_mutex);
+    m_changed.wait(hold, [this] { return m_free > 0; });
+    --m_free;
+    hold.unlock();
+    std::this_thread::sleep_for(100us);
+    hold.lock();
+    ++m_free;
+    m_changed.notify_one();
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  int m_tasks = 0, m_free = 0;
+};
+
+TEST(policy, a_cap_follows_a_quota_that_changes_while_the_program_runs) {
+  auto settings = k_on;
+  settings.push_back({"WEFT_TUNE_WORKERS", "work"});
+  const auto end = test::in_process(settings, [] {
+    weft::start();
+    quota allowed;
+    const std::string few = "worker cap: sched.workers=1: ", many = "worker cap: sched.workers=2: ";
+    const std::string too_little = few + "the others added too little to the tasks that end per second";
+    std::size_t seen = 0; // decisions
+    const auto work_until = [&](const std::string &decision) {
+      for (int i = 0; i < 20'000; ++i) {
+        for (int k = 0; k < 100; ++k)
+          weft::spawn([&allowed] { allowed.spend(); });
+        weft::taskwait();
+        const auto all = tune::decisions();
+        if (all.size() > seen && all.back().rfind(decision, 0) == 0) {
+          seen = all.size();
+          return all.back();
+        }
+      }
+      return std::string("none");
+    };
+    allowed.set(1);
+    ASSERT_EQ(work_until(few), too_little);
+    allowed.set(2);
+    ASSERT_EQ(work_until(many), many + "each adds enough to the tasks that end per second");
+    allowed.set(1);
+    ASSERT_EQ(work_until(few), too_little);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
