@@ -104,7 +104,7 @@ loggp::way way_of(const std::string &version) {
     return w;
   }
   w.send_tasks = 1; // the task that sends
-  if (version.rfind("task_", 0) == 0) {
+  if (version.rfind("task_", 0) == 0 || version.rfind("tampi_", 0) == 0) {
     w.receive_tasks = 2; // the receive, and what notes its end
     return w;
   }

@@ -14,7 +14,8 @@ constexpr const char *k_help =
     R"(weft-bench net [OPTION...]    applications of ranks, each in several versions
   --apps NAME,...      of jacobi, gauss_seidel, nbody, nbody_priorities, matmul (default: all)
   --versions NAME,...  (default: all) default, cached, cached_barrier, cached_ack, get: task-aware LPF; notify: weft::net;
-                       task_MPI: task-aware MPI; plain_MPI: without tasks; openmp_MPI: fork-join; MPI is openmpi or mpich
+                       task_MPI: task-aware MPI; tampi_MPI: by the published library; plain_MPI: without tasks;
+                       openmp_MPI: fork-join; MPI is openmpi or mpich
   --workers N,...      threads of a rank (default 1,2); plain_MPI has as many more ranks instead
   --ranks N            (default 2)
   --samples N          jobs of each version, in turn (default 3);   --reps N   runs of each (default 3)

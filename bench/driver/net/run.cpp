@@ -100,7 +100,7 @@ const std::vector<version> &all_versions() {
         made.begin() + 3,
         {"cached_ack", "weft-net-lpf", {"cached_ack"}, "", {"WEFT_LPF_ACKNOWLEDGE=all"}, true});
     made.push_back({"notify", "weft-net-notify", {}, "", {}, true});
-    for (const char *kind : {"task", "plain", "openmp"})
+    for (const char *kind : {"task", "tampi", "plain", "openmp"})
       for (const auto &[mpi, launcher] : k_mpis)
         made.push_back({std::string(kind) + "_" + mpi,
                         std::string("weft-net-") + kind + "-" + mpi,
