@@ -78,7 +78,8 @@ int usage() {
                "weft-adapt-sample needs: %stree, the number of iterations (of a tree, its depth; of a "
                "recursion, its size), the steps of an iteration (of a matrix, the mean entries of a row; "
                "of health, its time steps), the number of runs; or loop-phases|session-phases|equal-ways, "
-               "the microseconds of a phase, the milliseconds of the run\n",
+               "the microseconds of a phase, the milliseconds of the run; or triad, the numbers of a task, "
+               "the milliseconds of the run\n",
                names.c_str());
   return 2;
 }
@@ -86,6 +87,13 @@ int usage() {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc == 4 && argv[1] == std::string("triad")) {
+    const std::size_t numbers = number(argv[2], "the numbers of a task", adapt::k_most_triad);
+    const std::chrono::milliseconds length(number(argv[3], "the milliseconds of the run", 3'600'000));
+    weft::start();
+    adapt::run_triad(numbers, length);
+    return 0;
+  }
   if (argc == 4 && is_one_of(argv[1], adapt::phase_names())) {
     const std::chrono::microseconds period(number(argv[2], "the microseconds of a phase", 3'600'000'000));
     const std::chrono::milliseconds length(number(argv[3], "the milliseconds of the run", 3'600'000));
