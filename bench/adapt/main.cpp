@@ -77,9 +77,10 @@ int usage() {
   std::fprintf(stderr,
                "weft-adapt-sample needs: %stree, the number of iterations (of a tree, its depth; of a "
                "recursion, its size), the steps of an iteration (of a matrix, the mean entries of a row; "
-               "of health, its time steps), the number of runs; or loop-phases|session-phases|equal-ways, "
-               "the microseconds of a phase, the milliseconds of the run; or triad, the numbers of a task, "
-               "the milliseconds of the run\n",
+               "of health, its time steps), the number of runs, and perhaps one way, which then runs "
+               "after one serial run; or loop-phases|session-phases|equal-ways, the microseconds of a "
+               "phase, the milliseconds of the run; or triad, the numbers of a task, the milliseconds of "
+               "the run\n",
                names.c_str());
   return 2;
 }
@@ -101,7 +102,8 @@ int main(int argc, char **argv) {
     adapt::run_phases(argv[1], {period, length});
     return 0;
   }
-  const std::string name = argc == 5 ? argv[1] : "";
+  const std::string name = argc == 5 || argc == 6 ? argv[1] : "";
+  const std::string only = argc == 6 ? argv[5] : ""; // to count its instructions
   if (name != "tree" && !is_one_of(name, adapt::loop_names()) &&
       !is_one_of(name, adapt::recursion_names()))
     return usage();
@@ -110,11 +112,18 @@ int main(int argc, char **argv) {
   const std::uint64_t runs = number(argv[4], "the number of runs", 100'000);
   weft::start();
   std::vector<way> all = ways_of(name, n, cost);
+  if (!only.empty() &&
+      std::none_of(all.begin(), all.end(), [&](const way &w) { return w.name == only; })) {
+    std::fprintf(stderr, "weft-adapt-sample: '%s' has no way '%s'\n", name.c_str(), only.c_str());
+    return 2;
+  }
   std::uint64_t expected = 0, best = std::numeric_limits<std::uint64_t>::max();
   for (std::uint64_t r = 0; r < runs; ++r)
     for (std::size_t i = 0; i < 2 * all.size(); ++i) { // the second call finds what the first one has woken
       way &w = all[i / 2];
-      if (r != 0 && w.name != "serial" && w.name != "self" && w.ns / k_hopeless > best)
+      if (!only.empty() && w.name != only && (r != 0 || i != 0))
+        continue;
+      if (only.empty() && r != 0 && w.name != "serial" && w.name != "self" && w.ns / k_hopeless > best)
         continue;
       if (w.prepare)
         w.prepare();
@@ -134,5 +143,6 @@ int main(int argc, char **argv) {
       best = std::min(best, w.ns);
     }
   for (const way &w : all)
-    std::printf("%s %llu\n", w.name.c_str(), static_cast<unsigned long long>(w.ns));
+    if (only.empty() || w.name == only)
+      std::printf("%s %llu\n", w.name.c_str(), static_cast<unsigned long long>(w.ns));
 }
