@@ -20,7 +20,7 @@ void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &
        << found.object << "); __typeof__(((void)0, *" + at + ")) "; // without qualifiers
   // What the processor does not change at once has the lock of <weft/oss/atomic.hpp>. The condition
   // is a constant, so either way is no code.
-  const std::string locked = "(sizeof(*" + at + ") > sizeof(void *) || _Alignof(__typeof__(*" +
+  const std::string locked = "(sizeof(*" + at + ") > sizeof(void *) || __extension__ _Alignof(__typeof__(*" +
                              at + ")) < sizeof(*" + at + "))";
   const std::string lock = "if " + locked + " weft_oss_enter(\"#pragma oss atomic\");";
   const std::string unlock = "if " + locked + " weft_oss_leave(\"#pragma oss atomic\");";
