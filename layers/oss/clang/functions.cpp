@@ -232,7 +232,8 @@ class function_parser {
       open = all[open].is(tok::l_paren) ? closing(all, open) + 1 : open + 1;
     if (open + 1 >= all.size() || open == begin)
       return refuse(all[0].getLocation(), name + " has no statement behind it");
-    const tokens front = slice(all, begin, open);
+    tokens front = slice(all, begin, open);
+    front.resize(std::max<std::size_t>(in_front_of_attributes(front), 1)); // void f [[...]] (int *p)
     for (const Token &token : front)
       if (token.is(tok::kw_operator) || token.is(tok::tilde))
         return refuse(token.getLocation(),

@@ -80,6 +80,23 @@ std::size_t behind_prefix(const tokens &all, std::size_t begin) {
   }
 }
 
+std::size_t in_front_of_attributes(const tokens &all) {
+  std::size_t end = all.size();
+  while (end > 3 && all[end - 1].is(tok::r_square) && all[end - 2].is(tok::r_square)) {
+    std::size_t open = end - 1;
+    for (int depth = 0; open > 0; --open) {
+      depth += all[open].isOneOf(tok::r_paren, tok::r_square, tok::r_brace) ? 1 : 0;
+      depth -= all[open].isOneOf(tok::l_paren, tok::l_square, tok::l_brace) ? 1 : 0;
+      if (depth == 0)
+        break;
+    }
+    if (open == 0 || all[open + 1].isNot(tok::l_square))
+      break;
+    end = open;
+  }
+  return end;
+}
+
 int precedence(const Token &token) {
   switch (token.getKind()) {
   case tok::star:
@@ -467,7 +484,9 @@ bool statement_reader::statement_or_function(bool &is_function) {
     if (m_ahead.is(tok::l_paren)) {
       const bool attribute = !read.empty() && read.back().is(tok::kw___attribute);
       const tokens before(read.begin() + static_cast<std::ptrdiff_t>(begin), read.end());
-      const bool declares = !attribute && (is_template || declares_function(pp, before));
+      tokens declarator = before;
+      declarator.resize(in_front_of_attributes(before)); // void f [[...]] (int *p)
+      const bool declares = !attribute && (is_template || declares_function(pp, declarator));
       if (!balanced())
         return false;
       if (attribute) {

@@ -37,6 +37,9 @@ bool is_kept_pragma(const clang::Token &token);
 /// annotations (`#pragma unroll`, `#pragma omp simd`) or lines.
 std::size_t behind_prefix(const tokens &all, std::size_t begin);
 
+/// Returns the index behind what is in front of the attributes at the end.
+std::size_t in_front_of_attributes(const tokens &all);
+
 /// Returns whether the tokens in front of a bracket declare a function.
 bool declares_function(clang::Preprocessor &pp, const tokens &before_bracket);
 

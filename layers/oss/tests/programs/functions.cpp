@@ -383,6 +383,12 @@ inline void touch(key &k) { ++k.n; }
 namespace two {
 #pragma oss task inout(*n)
 inline void touch(int *n) { ++*n; }
+// Attributes behind the name are no part of it.
+#pragma oss task inout(*n) label("attributed")
+[[gnu::noinline]] void attributed [[maybe_unused]] [[gnu::cold]] (int *n) {
+  CHECK(std::string(weft::this_task::label()) == "attributed");
+  ++*n;
+}
 } // namespace two
 
 int main() {
@@ -404,7 +410,8 @@ int main() {
   c_linkage(&x);
   c_alone(&x);
   two::touch(&x);
+  two::attributed(&x);
   touch(k); // found by its argument
 #pragma oss taskwait
-  CHECK(x == 23 && k.n == 2);
+  CHECK(x == 24 && k.n == 2);
 }
