@@ -168,7 +168,7 @@ bool parser::check_target() {
         line[i + 3].is(tok::r_paren))
       continue;
     fail(line[i].getLocation(),
-         "clause " + quoted(word(line[i])) + " of '#pragma omp target' is not supported: " +
+         "clause " + quoted(word(line[i])) + " of " + pragma_name(*result.directive) + " is not supported: " +
              (device ? "Weft runs tasks on processors, which are device(smp)"
                      : "a task has one implementation"));
   }
@@ -211,6 +211,8 @@ void parser::clause() {
   if (found->how == state::ignored)
     return report_warning(
         pp, where, "clause " + quoted(written) + " is ignored: it is " + std::string(found->says));
+  if (found->id == clause_id::device && argument.size() == 1 && word(argument[0]) == "smp")
+    return; // what each task has
   if (found->how == state::refused)
     return fail(where, "clause " + quoted(written) + " is not supported: " + std::string(found->says));
   if (!found->repeats && result.has(found->id))

@@ -28,7 +28,7 @@ constexpr directive_row k_directives[] = {
      "The statement becomes a task, which runs when its dependences allow it; of a function, each call "
      "does."},
     {directive_id::taskwait, "taskwait", body::nothing, state::compiled,
-     bit(on) | bit(in) | bit(out) | bit(inout) | bit(depend),
+     bit(on) | bit(in) | bit(out) | bit(inout) | bit(depend) | bit(noflush),
      "Waits for the children of the task and their descendants; with a clause, until the data that "
      "it names may be touched. Without a clause it throws again what a child has thrown."},
     {directive_id::taskyield, "taskyield", body::nothing, state::compiled, 0,
@@ -63,6 +63,9 @@ constexpr directive_row k_directives[] = {
      "`...==discrete` demands the order by address."},
     {directive_id::lint, "lint", body::statement, state::ignored, ~clause_set{0},
      "a note to a checker; the statement behind it runs as it is"},
+    {directive_id::target, "target", body::statement, state::ignored, 0,
+     "a note on the task behind it, which runs on a processor; refused with another device than "
+     "smp, and with implements"},
 };
 
 constexpr clause_set k_task_1 = bit(in) | bit(out) | bit(inout) | bit(concurrent) |
@@ -180,7 +183,7 @@ constexpr clause_row k_clauses[] = {
     {relaxed, "relaxed", takes::nothing, false, state::compiled, "As in C++."},
     {verified, "verified", takes::other, false, state::ignored, "a note to a checker"},
     {device, "device", takes::other, false, state::refused,
-     "it names an accelerator, and Weft runs tasks on processors"},
+     "it names an accelerator, and Weft runs tasks on processors, which are device(smp)"},
     {ndrange, "ndrange", takes::other, false, state::refused,
      "it launches a kernel on an accelerator, and Weft runs tasks on processors"},
     {grid, "grid", takes::other, false, state::refused,

@@ -46,7 +46,7 @@ enum class directive_id : std::uint8_t {
   declare_reduction,
   assertion,
   lint,
-  target, ///< of OmpSs-1
+  target,
   other ///< one that is ignored or refused by its row alone
 };
 

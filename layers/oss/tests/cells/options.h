@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other clauses of each loop, and of lint.
+// The other clauses of each loop, and of lint; target.
 #include "common.h"
 
 enum { k_n = 8 };
@@ -100,8 +100,10 @@ static void notes(void) {
                  weakreduction(+ : z) shared(x) private(x) firstprivate(x) default(none) if (x)
                      final(x) priority(x) cost(x) label("x") wait onready(x))
   x += y + z;
+  PRAGMA(oss target device(smp))
+  ++x;
 #pragma clang diagnostic pop
-  CHECK(x == 6);
+  CHECK(x == 7);
 }
 
 int main(void) {

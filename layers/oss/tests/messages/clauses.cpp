@@ -44,8 +44,11 @@ void f(int n, int *p, s *q) {
   ++n;
 #pragma oss task in(*p) private(p) // error 33: variable 'p' is private and an item of a dependence, which must be shared
   ++n;
-#pragma oss task device(cuda) // error 18: clause 'device' is not supported: it names an accelerator, and Weft runs tasks on processors
+#pragma oss task device(cuda) // error 18: clause 'device' is not supported: it names an accelerator, and Weft runs tasks on processors, which are device(smp)
   ++n;
+#pragma oss task device(smp)
+  ++n;
+#pragma oss taskwait noflush // warning 22: clause 'noflush' is ignored: it is about data of accelerators, and Weft runs tasks on processors
 #pragma oss task ndrange(1, n, 1) // error 18: clause 'ndrange' is not supported: it launches a kernel on an accelerator, and Weft runs tasks on processors
   ++n;
 #pragma oss task grid(1, n) // error 18: clause 'grid' is not supported: it launches a kernel on an accelerator, and Weft runs tasks on processors
