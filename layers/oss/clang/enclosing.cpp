@@ -76,22 +76,22 @@ bool is_word_of_type(const Token &token) {
                        tok::kw_unsigned, tok::kw_void, tok::kw_wchar_t, tok::kw_char8_t,
                        tok::kw_char16_t, tok::kw_char32_t);
 }
-/// Returns whether `>` ends template arguments: `name<...>`, with nothing between that ends an expression.
-bool closes_template(const tokens &statement, std::size_t at) {
+/// Returns the index of the name whose template arguments `>` ends, with nothing between that ends an expression; or 0.
+std::size_t template_of(const tokens &statement, std::size_t at) {
   for (std::size_t i = at, depth = 0; i > 0; --i) {
     if (statement[i].isOneOf(tok::semi, tok::l_brace, tok::r_brace))
-      return false;
+      return 0;
     depth += statement[i].is(tok::greater) ? 1 : 0;
     if (statement[i].is(tok::less) && --depth == 0)
-      return statement[i - 1].is(tok::identifier);
+      return statement[i - 1].is(tok::identifier) ? i - 1 : 0;
   }
-  return false;
+  return 0;
 }
 
 bool declares(const tokens &statement, std::size_t at);
 /// Returns whether a comma separates variables of one declaration: the statement that it is in begins with one.
 bool follows_declarator(const tokens &statement, std::size_t comma) {
-  std::size_t begin = comma, first = comma;
+  std::size_t begin = comma;
   for (int depth = 0; begin > 0; --begin) {
     const Token &before = statement[begin - 1];
     if (before.isOneOf(tok::r_paren, tok::r_square) ||
@@ -101,15 +101,13 @@ bool follows_declarator(const tokens &statement, std::size_t comma) {
       depth -= before.isOneOf(tok::l_paren, tok::l_square, tok::l_brace) ? 1 : 0;
     } else if (before.isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::l_paren, tok::l_square)) {
       break;
-    } else if (before.is(tok::comma)) {
-      first = begin - 1;
     }
   }
   // Those of a function are parameters, with a type each; those of a loop are not.
   if (begin > 0 && statement[begin - 1].is(tok::l_paren) &&
       (begin < 2 || statement[begin - 2].isNot(tok::kw_for)))
     return false;
-  for (std::size_t i = begin + 1; i < first; ++i)
+  for (std::size_t i = begin + 1; i < comma; ++i)
     if (statement[i].is(tok::identifier) && declares(statement, i))
       return true;
     else if (statement[i].isOneOf(tok::equal, tok::l_paren, tok::question))
@@ -132,10 +130,15 @@ bool declares(const tokens &statement, std::size_t at) {
   const Token &end = statement[type];
   if (is_word_of_type(end) || end.is(tok::kw_const))
     return true;
-  // A name, or the end of template arguments: `a * sum = 0` is no expression, but `a * sum;` and `a > sum;` may be.
-  if (end.is(tok::greater))
-    return !derived && statement[at + 1].isOneOf(tok::equal, tok::l_brace) &&
-           closes_template(statement, type);
+  // A name, or the end of template arguments: `a * sum = 0` is no expression, but `a * sum;` and `a > sum;` may be, if no statement begins with them.
+  if (end.is(tok::greater)) {
+    std::size_t front = derived ? 0 : template_of(statement, type);
+    if (front == 0 || statement[at + 1].isOneOf(tok::equal, tok::l_brace))
+      return front > 0;
+    while (front >= 2 && statement[front - 1].is(tok::coloncolon) && statement[front - 2].is(tok::identifier))
+      front -= 2;
+    return front > 0 && statement[front - 1].isOneOf(tok::l_brace, tok::semi, tok::r_brace) && statement[at + 1].isOneOf(tok::semi, tok::comma);
+  }
   if (end.isNot(tok::identifier))
     return false;
   if (!derived)

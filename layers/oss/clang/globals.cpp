@@ -279,19 +279,47 @@ class declaration_reader {
     } else if (!may_have_names() || m_words.empty() || (takes && !initializes) ||
                (initializes && !is_global()) || m_words.back().kind == tok::l_brace) { // behind `: member{}`
       const bool of_class = takes && in_class();
-      const bool has_this = of_class && !has_any({"static", "friend"});
+      const std::optional<bool> outside = takes ? method_outside() : std::nullopt;
+      const bool has_this = of_class ? !has_any({"static", "friend"}) : outside.value_or(false);
       const std::vector<std::string> found = names_of_head();
       end();
       enter(false); // a function, a statement, a local constant, which may be a lambda
       add_locals(found, m_open.back().variables);
-      if (of_class) {
+      if (of_class || outside) {
         m_open.back().function = m_functions.size();
-        m_functions.push_back({has_this, place(), UINT_MAX});
+        m_functions.push_back({has_this, place(), UINT_MAX, !of_class});
       }
     } else {
       skip(tok::l_brace, tok::r_brace);
       m_words.push_back({tok::l_brace});
     }
+  }
+  /// Returns the index of the first parenthesis, or the size.
+  [[nodiscard]] std::size_t parameters() const {
+    return static_cast<std::size_t>(std::ranges::find_if(m_words, [](const raw_word &w) { return w.is(tok::l_paren); }) - m_words.begin());
+  }
+  /// Keeps whether a function that a class declares has a `this`, for its definition outside. Of those of one name all must.
+  void keep_method() {
+    const std::size_t at = parameters();
+    if (!in_class() || at == 0 || at == m_words.size() || !m_words[at - 1].is_name())
+      return;
+    std::string of; // the last word of `class name final : public base`
+    for (const raw_word &each : m_open.back().goes_on)
+      if (each.is(tok::colon))
+        break;
+      else if (each.is_name() && !each.is_any({"final"}))
+        of = each.text;
+    const bool has_this = !has_any({"static", "friend"});
+    const auto known = m_methods.try_emplace({of, m_words[at - 1].text}, has_this).first;
+    known->second = known->second && has_this;
+  }
+  /// Returns whether the function `name::function(...)` has a `this`, if a class of that name declares one.
+  [[nodiscard]] std::optional<bool> method_outside() const {
+    const std::size_t at = parameters();
+    if (!in_namespace() || at < 3 || at == m_words.size() || !m_words[at - 2].is(tok::coloncolon))
+      return {};
+    const auto known = m_methods.find({m_words[at - 3].text, m_words[at - 1].text});
+    return known == m_methods.end() ? std::nullopt : std::optional<bool>(known->second);
   }
   /// Returns whether a brace is behind the name of a member or a base: `name(int n) : member{n} { }`.
   [[nodiscard]] bool is_member_initializer() const {
@@ -368,6 +396,7 @@ class declaration_reader {
                      "static_assert", "asm"});
   }
   void end() {
+    keep_method();
     if (in_block() && !is_global()) {
       std::vector<std::string> found;
       add_local(without_prefix(m_words), false, found);
@@ -471,6 +500,7 @@ class declaration_reader {
   std::optional<raw_word> m_again; ///< the next token, which was read before
   std::multimap<std::string, declared> m_all;
   std::vector<function> m_functions;
+  std::map<std::pair<std::string, std::string>, bool> m_methods; // of class and name
   words m_words;
   names m_statement; ///< what the heads of the statement that is read declare
   std::optional<unsigned> m_ends; ///< where that statement ends, if no `else` follows

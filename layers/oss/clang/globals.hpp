@@ -53,6 +53,7 @@ class file_variables {
   struct function {
     bool has_this;
     unsigned begin, end;
+    bool is_outside; ///< of its class
   };
   /// Returns what is declared next to a name, the innermost around it, or null; local variables are passed over but `with_locals`.
   [[nodiscard]] const declared *nearest(const clang::Token &name, bool with_locals = false) const;
@@ -62,7 +63,7 @@ class file_variables {
   /// Returns whether a name may be that of a global or static variable that may change. The nearest declaration around the
   /// name decides; if there is none, as with a namespace elsewhere, any of the file will do.
   [[nodiscard]] bool has(const clang::Token &name) const;
-  /// Returns the innermost function around a place that is written in a class, or null.
+  /// Returns the innermost function around a place that is one of a class, or null.
   [[nodiscard]] const function *member_function_at(clang::SourceLocation where) const;
 
  private:

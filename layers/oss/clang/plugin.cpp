@@ -574,7 +574,8 @@ bool names_global_pointer(const Token &token) {
 bool is_hidden(const Token &name) { return variables_around(name.getLocation()).is_local(name); }
 
 bool is_in_member_function(SourceLocation where) {
-  if (const auto *const found = variables_around(where).member_function_at(where))
+  const auto *const found = variables_around(where).member_function_at(where);
+  if (found && !(g_sema && found->is_outside)) // the parser knows that one
     return found->has_this;
   for (const DeclContext *in = g_sema ? g_sema->CurContext : nullptr; in; in = in->getParent())
     if (const auto *const function = llvm::dyn_cast<FunctionDecl>(in)) {
