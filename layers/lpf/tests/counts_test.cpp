@@ -209,7 +209,7 @@ TEST(LpfCounts, ALockThatCannotBeTakenOrGivenBackIsNamed) {
 }
 
 TEST(LpfCounts, AWaitForCountsEndsWhereTheContextHasFailedBefore) {
-  std::atomic<bool> has_come{false};
+  std::atomic<bool> has_come{false}, has_sent{false};
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_apart(2,
                 [&](const process &p) {
@@ -224,10 +224,13 @@ TEST(LpfCounts, AWaitForCountsEndsWhereTheContextHasFailedBefore) {
                       EXPECT_EQ(lpf_deregister(q.ctx, 4000), LPF_SUCCESS); // fails the context
                       p.put(slot, 0, 1, slot, 0, 4);
                       EXPECT_EQ(lpf_flush_sent(p.ctx), LPF_SUCCESS);
+                      has_sent = true;
                       while (!has_come) // or the outer context fails before
                         std::this_thread::yield();
                     } else {
                       has_come = true;
+                      while (!has_sent) // the end of this function fails the outer context
+                        std::this_thread::yield();
                       EXPECT_EQ(lpf_counting_sync_per_slot(q.ctx, LPF_SYNC_DEFAULT, counted, 0, 1), LPF_ERR_FATAL);
                     }
                   };
