@@ -180,6 +180,12 @@ WEFT_FILE_END(File_read_at_all_end, void *)
 WEFT_FILE_END(File_write_all_end, const void *)
 WEFT_FILE_END(File_write_ordered_end, const void *)
 WEFT_FILE_END(File_write_at_all_end, const void *)
+#undef WEFT_FILE_CALL
+#undef WEFT_FILE_AT
+#undef WEFT_FILE_BEGIN
+#undef WEFT_FILE_AT_BEGIN
+#undef WEFT_FILE_END
+#undef WEFT_FILE_CALLS
 
 /// Ends the exposure of a window: MPI has a test for it.
 int MPI_Win_wait(MPI_Win win) {
