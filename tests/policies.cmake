@@ -56,6 +56,18 @@ foreach(policy IN LISTS weft_policies)
     math(EXPR index "${index} + 1")
   endforeach()
 endforeach()
+# One ready queue and lock per node, as on a machine of two.
+foreach(program weft_unit_api weft_conformance)
+  if(TARGET ${program})
+    set(label stress)
+    if(program STREQUAL "weft_unit_api")
+      set(label unit)
+    endif()
+    weft_add_test(${program}_delegated_two_locks ${label} 600 ${program} --gtest_filter=-every_setting.*)
+    set_tests_properties(${program}_delegated_two_locks PROPERTIES ENVIRONMENT
+      "${weft_test_environment};WEFT_SCHED_POLICY=delegated;WEFT_SCHED_LOCK_QUEUES=2;WEFT_WORKERS=4")
+  endif()
+endforeach()
 set(index 0)
 # A posted task counts as one that waits, and is no immediate successor.
 string(CONCAT weft_not_of_managers "counters.tell_tasks_that_waited_for_data_from_those_that_did_not:spawn.an_immediate_successor_*"

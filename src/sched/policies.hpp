@@ -10,8 +10,8 @@ namespace rt {
 
 std::unique_ptr<policy> make_stealing(unsigned slots);
 std::unique_ptr<policy> make_central();
-std::unique_ptr<policy> make_delegated(const settings &chosen, unsigned workers,
-                                       unsigned slots);
+std::unique_ptr<policy> make_delegated(const settings &chosen, const machine &host,
+                                       unsigned workers, unsigned slots);
 std::unique_ptr<policy> make_local_fifo(const settings &chosen, const machine &host,
                                         unsigned slots);
 std::unique_ptr<policy> make_seeded(std::uint64_t seed);

@@ -13,7 +13,7 @@ std::unique_ptr<policy> make_policy(const settings &chosen, const machine &host,
   case policy_kind::stealing:
     return make_stealing(slots);
   case policy_kind::delegated:
-    return make_delegated(chosen, workers, slots);
+    return make_delegated(chosen, host, workers, slots);
   case policy_kind::local_fifo:
     return make_local_fifo(chosen, host, slots);
   case policy_kind::central:

@@ -217,6 +217,38 @@ const passes<queue_wakes<model_delegated, 2>> d7{"delegated_queue_wakes_two"};
 const passes<queue_wakes<model_shared, 1>> d8{"shared_queue_wakes"};
 const passes<queue_wakes<model_shared, 2>> d9{"shared_queue_wakes_two"};
 
+/// Has two queues, as of two NUMA nodes. Each worker looks into its own, then into the other one; a
+/// producer that is no worker adds to the first one, or to both. Each worker runs one item, which
+/// never ends.
+template <bool Both>
+struct delegated_queues_wake {
+  static constexpr int workers = 2, threads = 1 + workers;
+  once_each<workers> items;
+  model_delegated queues[workers] = {{1, 2, workers, true}, {1, 2, workers, true}};
+  eventcount<P> idle{workers};
+  void run(int t) {
+    if (t < workers) {
+      int *item = nullptr;
+      sleep_until(idle, static_cast<std::size_t>(t), [&] {
+        for (int i = 0; i < workers && !item; ++i)
+          item = queues[(t + i) % workers].ask(static_cast<unsigned>(t), {});
+        return item != nullptr;
+      });
+      return items.took(item);
+    }
+    for (int i = 0; i < workers; ++i) {
+      queues[Both ? i : 0].add(&items.tokens[i], 0, 0);
+      idle.notify_one();
+    }
+  }
+  void check() {
+    items.all_taken();
+    expect(idle.idle() == 0, "nobody is announced");
+  }
+};
+const passes<delegated_queues_wake<false>> d13{"delegated_queues_of_nodes_wake"};
+const passes<delegated_queues_wake<true>> d14{"delegated_queues_of_nodes_wake_both"};
+
 /// Lets a worker move staged items to the pending queue, as the policy local-fifo does, while
 /// another one looks into both.
 struct shared_queue_moves {

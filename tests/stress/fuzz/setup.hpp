@@ -30,6 +30,7 @@ inline std::vector<dimension> dimensions_of(const other_builds &others) {
           {"workers", {"1", std::to_string(cpus), std::to_string(4 * cpus)}},
           {"sched.policy", {"stealing", "delegated", "local-fifo", "central", "seeded"}},
           {"deps.system", {"wait-free", "locks", "regions"}},
+          {"sched.lock_queues", {"1", "2"}},
           {"sched.immediate_successor", {"1", "0", "0.5"}},
           {"wait.policy", {"help", "suspend", "sleep"}},
           {"throttle.policy", {"bytes", "tasks", "none"}},

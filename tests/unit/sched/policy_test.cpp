@@ -20,6 +20,7 @@ struct variant {
   lock_kind lock = lock_kind::delegation;
   int spsc_queues = 0;
   int high_queues = 1;
+  int lock_queues = 1; // 0: one per node
   friend void PrintTo(const variant &v, std::ostream *to) { *to << v.name; }
 };
 
@@ -30,6 +31,7 @@ settings of(const variant &v) {
   s.sched_spsc_queues = v.spsc_queues;
   s.sched_spsc_capacity = 100;
   s.sched_high_queues = v.high_queues;
+  s.sched_lock_queues = v.lock_queues;
   return s;
 }
 
@@ -250,6 +252,14 @@ INSTANTIATE_TEST_SUITE_P(
                     variant{"delegated_one_queue", policy_kind::delegated, lock_kind::delegation,
                             1},
                     variant{"delegated_ticket", policy_kind::delegated, lock_kind::ticket},
+                    variant{"delegated_per_node", policy_kind::delegated, lock_kind::delegation, 0,
+                            1, 0},
+                    variant{"delegated_per_node_ticket", policy_kind::delegated, lock_kind::ticket,
+                            0, 1, 0},
+                    variant{"delegated_three_locks", policy_kind::delegated, lock_kind::delegation,
+                            0, 1, 3},
+                    variant{"delegated_more_locks_than_workers", policy_kind::delegated,
+                            lock_kind::delegation, 1, 1, 64},
                     variant{"local_fifo", policy_kind::local_fifo},
                     variant{"local_fifo_three_high_queues", policy_kind::local_fifo,
                             lock_kind::delegation, 0, 3}),
@@ -330,6 +340,88 @@ TEST(delegated, is_first_in_first_out_for_each_adder) {
   for (const int n : got) {
     EXPECT_GT(n, last[n % 2]);
     last[n % 2] = n;
+  }
+}
+
+const variant k_per_node{"", policy_kind::delegated, lock_kind::delegation, 0, 1, 0};
+
+TEST(delegated_per_node, is_first_in_first_out_for_each_adder) {
+  bench b(k_per_node);
+  for (unsigned i = 0; i < 300; ++i) // more than the insertion queues hold
+    b.add(0, 1, i % 2);
+  const numbers got = b.drain(3);
+  ASSERT_EQ(got.size(), 300u);
+  int last[2] = {-1, -1};
+  for (const int n : got) {
+    EXPECT_GT(n, last[n % 2]);
+    last[n % 2] = n;
+  }
+}
+
+TEST(delegated_per_node, looks_at_its_own_node_first) {
+  bench b(k_per_node);
+  b.add(0, 2, 1);
+  b.add(2, 4, 0);
+  EXPECT_EQ(b.policy->get(2), &b.family[2]); // 0 and 2 are of one node
+  EXPECT_EQ(b.policy->get(3), &b.family[0]);
+  EXPECT_EQ(b.policy->get(2), &b.family[3]);
+  EXPECT_EQ(b.policy->get(2), &b.family[1]) << "of the other node, when its own has nothing";
+  EXPECT_EQ(b.counts[2].lock_owned, 3u) << "one lock for each item: empty queues are seen without it";
+  EXPECT_FALSE(b.policy->has_work());
+}
+
+TEST(delegated_per_node, takes_urgent_work_of_another_node_first_and_patient_work_last) {
+  bench b(k_per_node);
+  b.policy->add(&b.family.child(-1), 0, origin::fresh);
+  b.policy->add(&b.family.child(0), 0, origin::fresh);
+  b.policy->add(&b.family.child(0), 1, origin::fresh);
+  b.policy->add(&b.family.child(3), 0, origin::fresh);
+  b.policy->add(&b.family.child(7), 1, origin::fresh);
+  EXPECT_TRUE(b.policy->outranks(6));
+  EXPECT_EQ(b.drain(0), (numbers{4, 3, 1, 2, 0}));
+  EXPECT_FALSE(b.policy->outranks(0));
+}
+
+TEST(delegated_per_node, knows_of_urgent_and_of_patient_work) {
+  for (const int priority : {7, -7}) {
+    bench b(k_per_node);
+    b.policy->add(&b.family.child(priority), 1, origin::fresh);
+    EXPECT_TRUE(b.policy->has_work()) << priority;
+    EXPECT_EQ(b.policy->length(k_outside), 1u) << priority;
+    EXPECT_EQ(b.policy->outranks(6), priority > 0) << priority;
+    EXPECT_EQ(b.policy->get(0), &b.family[0]) << priority;
+    EXPECT_EQ(b.policy->length(k_outside), 0u) << priority;
+  }
+}
+
+TEST(delegated_per_node, a_waiter_takes_nothing_in_place_while_urgent_work_is_ready) {
+  bench b(k_per_node);
+  b.add(0, 1, 1);
+  b.policy->add(&b.family.child(7), 0, origin::fresh);
+  EXPECT_EQ(b.policy->take_newest(1, b.all), nullptr);
+  EXPECT_EQ(b.policy->get(1), &b.family[1]);
+  EXPECT_EQ(b.policy->take_newest(1, b.all), &b.family[0]);
+}
+
+// As a task that waits for one of the other node by yielding, where the workers there are busy or park.
+TEST(delegated_per_node, takes_work_of_another_node_while_yielded_work_comes_back) {
+  for (const int queues : {0, 4}) {
+    variant v = k_per_node;
+    v.lock_queues = queues;
+    bench b(v);
+    b.add(0, 1, 1);
+    b.add(0, 1, 3);
+    runnable *const yielder = &b.family.child();
+    b.policy->add(yielder, 0, origin::yielded);
+    std::set<runnable *> found;
+    for (int i = 0; i < 500; ++i) {
+      runnable *const next = b.policy->get(0);
+      if (next == yielder)
+        b.policy->add(yielder, 0, origin::yielded);
+      else
+        found.insert(next);
+    }
+    EXPECT_EQ(found, (std::set<runnable *>{&b.family[0], &b.family[1]})) << queues;
   }
 }
 

@@ -31,8 +31,9 @@ struct configuration {
   const char *policy;
   const char *lock;
   const char *workers;
+  const char *lock_queues = "1";
   friend void PrintTo(const configuration &c, std::ostream *to) {
-    *to << c.policy << " " << c.lock << " " << c.workers;
+    *to << c.policy << " " << c.lock << " " << c.workers << " " << c.lock_queues;
   }
 };
 
@@ -40,8 +41,10 @@ class recursion : public testing::TestWithParam<configuration> {
  protected:
   [[nodiscard]] test::environment settings() const {
     const configuration &c = GetParam();
-    return {
-        {"WEFT_SCHED_POLICY", c.policy}, {"WEFT_SCHED_LOCK", c.lock}, {"WEFT_WORKERS", c.workers}};
+    return {{"WEFT_SCHED_POLICY", c.policy},
+            {"WEFT_SCHED_LOCK", c.lock},
+            {"WEFT_WORKERS", c.workers},
+            {"WEFT_SCHED_LOCK_QUEUES", c.lock_queues}};
   }
   /// With one worker nothing is taken away from a waiter; only the waits on the thread's own stack suspend, one per level. With more each suspension needs a task that another worker took,
   /// and those are the large ones: breadth first would suspend more than every second of the frames.
@@ -74,6 +77,7 @@ std::vector<configuration> configurations() {
     for (const char *policy : {"stealing", "delegated", "local-fifo", "central"})
       all.push_back({policy, "delegation", workers});
     all.push_back({"delegated", "ticket", workers});
+    all.push_back({"delegated", "delegation", workers, "2"});
   }
   return all;
 }
