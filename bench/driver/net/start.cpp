@@ -48,8 +48,13 @@ outcome start(const version &v, int ranks, int workers, const std::vector<std::s
 }
 
 std::vector<std::string> words_of(const std::string &app, const options &o) {
-  const bool has_priorities = app == "nbody_priorities";
-  std::vector<std::string> words{has_priorities ? "nbody" : app, "--reps", std::to_string(o.reps)};
+  const bool has_priorities = app == "nbody_priorities", has_rows = app == "jacobi_rows";
+  std::vector<std::string> words{has_priorities ? "nbody"
+                                 : has_rows     ? "jacobi"
+                                                : app,
+                                 "--reps", std::to_string(o.reps)};
+  if (has_rows)
+    words.insert(words.end(), {"--columns", "1"});
   if (has_priorities)
     words.emplace_back("--priorities");
   if (o.small)

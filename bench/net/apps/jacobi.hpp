@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat on a plate by Jacobi's method: each rank has some rows, and sends the first and the last of them in
-// each round, in pieces of a block's width.
+// each round, in pieces of a block's width. Blocks have one size, whatever their width. With one column they are
+// whole rows, and what the processor fetches beyond the end of a row is of the same block.
 #pragma once
 
 #include "kernels.hpp"
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace net_bench {
@@ -21,10 +24,13 @@ class jacobi {
                                                          : 40) {
     const std::size_t rows = static_cast<std::size_t>(m_ranks) * (o.small ? 24 : 1024);
     m_columns = o.small ? 48 : 2048;
-    m_wide = o.small ? 16 : 512;
-    m_high = o.small ? 8 : 64;
+    m_across = static_cast<std::size_t>(o.columns ? o.columns : o.small ? 3 : 4);
+    m_high = o.small ? 8 : 16 * m_across;
     m_rows = rows / static_cast<std::size_t>(ranks);
-    m_across = m_columns / m_wide;
+    if (m_columns % m_across != 0 || m_rows % m_high != 0)
+      throw std::runtime_error("--columns divides " + std::to_string(m_columns) +
+                               ", and makes blocks that fill " + std::to_string(m_rows) + " rows");
+    m_wide = m_columns / m_across;
     m_down = m_rows / m_high;
     m_stride = m_columns + 2; // with a value beside each row
     m_plate = m_stride * m_rows;

@@ -16,7 +16,7 @@ struct options {
   int all = 0; // all applications, one after the other
   int small = 0; // sizes for tests
   int priorities = 0; // of tasks, where the application has some
-  int columns = 0; // of blocks, of gauss_seidel; 0: as the size says
+  int columns = 0; // of blocks, of jacobi and gauss_seidel; 0: as the size says
   int rounds = 0; // 0: as the size says
   int reps = 3; // runs on the clock, behind one without
   int spoil = 0; // changes a result before it is compared: for the test of the comparison

@@ -72,7 +72,7 @@ bool run_apps(Version &v, meter &times, const options &o) {
   const auto run_one = [&](app which) {
     switch (which) {
     case app::jacobi:
-      return run_app<jacobi>(v, times, o, "jacobi");
+      return run_app<jacobi>(v, times, o, o.columns == 1 ? "jacobi_rows" : "jacobi");
     case app::gauss_seidel:
       return run_app<gauss_seidel>(v, times, o, "gauss_seidel");
     case app::nbody:

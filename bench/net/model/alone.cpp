@@ -126,7 +126,7 @@ void print_machine(weft::net::team &team) {
 void run_one(weft::net::team &team, const options &o, app which) {
   switch (which) {
   case app::jacobi:
-    return run_alone<jacobi>(team, o, "jacobi");
+    return run_alone<jacobi>(team, o, o.columns == 1 ? "jacobi_rows" : "jacobi");
   case app::gauss_seidel:
     return run_alone<gauss_seidel>(team, o, "gauss_seidel");
   case app::nbody:

@@ -190,6 +190,19 @@ TEST(net_stages, of_jacobi) {
   EXPECT_EQ(all[2].sends, 0);
 }
 
+TEST(net_stages, of_jacobi_with_blocks_of_whole_rows) {
+  net_bench::options o = small_app(2);
+  o.columns = 1;
+  const std::vector<stage> all = stages_of<net_bench::jacobi>(o, 0, 2);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].sends, 1);
+  EXPECT_EQ(all[0].bytes, 48 * 8);
+  EXPECT_EQ(all[1].free_before, 2);
+  EXPECT_EQ(all[1].late_before, 1);
+  o.columns = 5; // does not divide 48
+  EXPECT_THROW((void)stages_of<net_bench::jacobi>(o, 0, 2), std::runtime_error);
+}
+
 TEST(net_stages, of_a_ring) {
   // 3 blocks with 3: those of the rank itself before the others have come, which all are late.
   const std::vector<stage> all = stages_of<net_bench::nbody>(small_app(1), 1, 2);
