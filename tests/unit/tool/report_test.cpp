@@ -199,9 +199,18 @@ TEST_F(reports, the_page_needs_no_network_and_holds_all_parts) {
 
 TEST_F(reports, spare_workers_are_called_so) {
   const auto folder = traced("spares", "1", [] {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
     weft::task_group g;
-    for (int i = 0; i < 3; ++i)
-      g.spawn([] { usleep(200'000); }, weft::label("sleeps"));
+    std::atomic<int> begun{0};
+    for (int i = 0; i < 2; ++i) // the first one blocks until a spare has begun the second
+      g.spawn(
+          [&] {
+            char c;
+            EXPECT_TRUE(++begun == 1 || write(ends[1], "xx", 2) == 2);
+            EXPECT_EQ(read(ends[0], &c, 1), 1);
+          },
+          weft::label("sleeps"));
     g.wait();
   });
   EXPECT_TRUE(weft({"report", "--output", m_folder + "/page.html", folder}).exited(0));
