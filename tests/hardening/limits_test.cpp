@@ -2,7 +2,9 @@
 // Limits of the process: Weft reports what it cannot get, and the program continues with the rest.
 #include "hardening/work.hpp"
 #include "os/file.hpp"
+#include "support/listener.hpp"
 #include "support/scale.hpp"
+#include "support/soon.hpp"
 
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -76,8 +78,9 @@ TEST(limits, of_threads_that_leave_no_spare_make_tasks_wait_for_one_that_blocks)
     weft::start();
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
+    const test::listener errors;
     std::thread writer([&] { // no worker
-      std::this_thread::sleep_for(std::chrono::milliseconds(500)); // setuid() interrupts others
+      EXPECT_TRUE(test::soon([&] { return errors.has_heard("no thread can be had to stand in"); }));
       EXPECT_EQ(write(ends[1], "x", 1), 1);
     });
     limit(RLIMIT_NPROC, 1);
