@@ -45,6 +45,7 @@ class trace_room : public testing::Test {
     fs::remove(said());
     auto end = test::in_process({{"TEST_ROOM_FOLDER", m_folder},
                                  {"WEFT_WORKERS", "1"},
+                                 {"WEFT_WATCH_MAX_SPARES", "0"}, // all records are in one stream
                                  {"WEFT_TRACE_LEVEL", "task"},
                                  {"WEFT_TRACE_MODE", mode},
                                  {"WEFT_TRACE_BUFFER", buffer},

@@ -409,6 +409,7 @@ TEST_F(traces, a_wait_of_a_coroutine_names_it_and_those_that_await_it) {
 TEST_F(traces, a_wait_of_a_coroutine_says_for_what) {
   test::environment one_worker = settings("graph"); // which runs nothing else until the coroutine has left
   one_worker.emplace_back("WEFT_WORKERS", "1");
+  one_worker.emplace_back("WEFT_WATCH_MAX_SPARES", "0");
   in_child(one_worker, false, [] {
     weft::mutex m;
     weft::timed_mutex t;
@@ -692,6 +693,7 @@ TEST_F(traces, discarded_records_are_counted_exactly) {
   auto s = settings("graph", "flight");
   s.emplace_back("WEFT_TRACE_BUFFER", "256KiB");
   s.emplace_back("WEFT_WORKERS", "1");
+  s.emplace_back("WEFT_WATCH_MAX_SPARES", "0"); // a spare would have records of its own
   in_child(s, false, [] {
     for (int i = 0; i < 20000; ++i) {
       weft::spawn([] {});
