@@ -19,14 +19,14 @@ constexpr std::uint64_t k_hour_ns = 3'600'000'000'000u;
 
 class server {
  public:
-  explicit server(std::uint64_t patience_ns) {
-    const int probe = socket(AF_INET, SOCK_STREAM, 0);
+  explicit server(std::uint64_t patience_ns) : m_probe(socket(AF_INET, SOCK_STREAM, 0)) {
+    const int yes = 1;
     socklen_t size = sizeof m_at;
     m_at.sin_family = AF_INET;
     m_at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(bind(probe, reinterpret_cast<sockaddr *>(&m_at), sizeof m_at), 0);
-    EXPECT_EQ(getsockname(probe, reinterpret_cast<sockaddr *>(&m_at), &size), 0);
-    close(probe);
+    EXPECT_EQ(setsockopt(m_probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes), 0);
+    EXPECT_EQ(bind(m_probe, reinterpret_cast<sockaddr *>(&m_at), sizeof m_at), 0);
+    EXPECT_EQ(getsockname(m_probe, reinterpret_cast<sockaddr *>(&m_at), &size), 0);
     m_server = weft::rt::metrics_server::start(ntohs(m_at.sin_port), patience_ns);
   }
   server(const server &) = delete;
@@ -35,6 +35,7 @@ class server {
     if (m_server)
       m_server->stop();
     delete m_server;
+    close(m_probe);
   }
   [[nodiscard]] int connection() const {
     const int s = socket(AF_INET, SOCK_STREAM, 0);
@@ -44,6 +45,7 @@ class server {
   [[nodiscard]] explicit operator bool() const { return m_server; }
 
  private:
+  const int m_probe; // open, so that no other process gets the port
   sockaddr_in m_at{};
   weft::rt::metrics_server *m_server = nullptr;
 };
