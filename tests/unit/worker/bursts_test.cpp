@@ -112,11 +112,16 @@ TEST(bursts, block_as_many_in_a_forked_child_and_in_its_parent_afterwards) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-// Each task sleeps for a while only: spares must come while it does. Two at a time would be none.
+// Each task sleeps for a while only: spares must come while it does. Two at a time would be none. On a
+// busy machine the watcher gets no processor, or its looks are dear, so that it looks less than once a
+// nap (pace.hpp): then nothing is to be noticed.
 TEST(bursts, of_naps_are_noticed_each_time) {
   auto end = test::in_process(usual(), [] {
+    using clock = std::chrono::steady_clock;
     for (int round = 0; round != 4; ++round) {
       std::atomic<int> asleep{0}, most{0};
+      const auto looks_before = round == 0 ? 0 : the_runtime().watch.looks(); // 0: Weft has not started
+      const auto begin = clock::now();
       for (int i = 0; i != 200; ++i)
         weft::spawn([&] {
           const int now = ++asleep;
@@ -126,7 +131,9 @@ TEST(bursts, of_naps_are_noticed_each_time) {
           --asleep;
         });
       weft::taskwait();
-      EXPECT_GT(most, 2) << "round " << round;
+      const auto looks = the_runtime().watch.looks() - looks_before;
+      const bool seldom = looks * milliseconds(15) < clock::now() - begin;
+      EXPECT_TRUE(most > 2 || seldom) << "round " << round << ": " << most << ", " << looks << " looks";
     }
   });
   EXPECT_TRUE(end.exited(0)) << end;
