@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -68,7 +68,7 @@ TEST(Memory, WhatIsKeptForPacketsIsBounded) {
   constexpr std::size_t k_of_packet = 1024;
   test_job job(inproc_kind("inproc", with(k_queue, 0, false)), k_ranks);
   const std::string text(4096, 'x');
-  std::size_t arrived = 0;
+  std::atomic<std::size_t> arrived{0}; // workers make progress at some ranks, and the test at others
   for (int to = 1; to != k_ranks; ++to)
     job[to].on_arrival = [&](std::uint32_t) { ++arrived; };
   const auto send_to_all = [&](std::size_t each) {
@@ -79,7 +79,7 @@ TEST(Memory, WhatIsKeptForPacketsIsBounded) {
     }
     job.finish_all(all);
     job.until([&] { return arrived == all.size(); });
-    EXPECT_EQ(std::exchange(arrived, 0), all.size());
+    EXPECT_EQ(arrived.exchange(0), all.size());
   };
   // The listeners keep the texts of messages: they are dropped with the job, so the difference has them all.
   const std::size_t before = test::g_in_use;
@@ -95,8 +95,8 @@ TEST(Memory, AMessageWithoutMemoryWaits) {
   for (const bool is_notification : {false, true}) {
     bool has_failed = true;
     long n = 0;
-    for (; has_failed; ++n) {
-      ASSERT_LT(n, 100);
+    for (int tries = 0; has_failed; ++tries) {
+      ASSERT_LT(tries, 10'000);
       test_job job(inproc_kind("inproc", with(k_queue, 0, false)), 2);
       job.at(0).begin_wait(); // so that both are polled already
       job.at(1).begin_wait();
@@ -108,7 +108,8 @@ TEST(Memory, AMessageWithoutMemoryWaits) {
         message(op, 1, 7, text);
       test::fail_allocation_behind(n);
       job.at(0).submit(op);
-      has_failed = test::has_failed_allocation();
+      const bool is_begun_here = test::t_before_failure != n; // and not by a worker that polled rank 0 just then
+      const bool has_failed_here = test::has_failed_allocation();
       job.until([&] {
         return is_notification ? job[1].notifications(7) == 1 : job[1].messages().size() == 1;
       });
@@ -119,6 +120,10 @@ TEST(Memory, AMessageWithoutMemoryWaits) {
       }
       job.at(0).end_wait();
       job.at(1).end_wait();
+      if (is_begun_here) {
+        has_failed = has_failed_here;
+        ++n;
+      }
     }
     EXPECT_GT(n, is_notification ? 1 : 2); // the packet, and its payload
   }
@@ -138,7 +143,8 @@ TEST(Memory, PacketsOfRanksThatEndAreFreed) {
     job.at(1).progress(1); // some are taken, and the others are left
     job[1].end();
   }
-  EXPECT_LT(test::g_in_use - before, 8192U); // the polling service
+  // The polling service; where one of before has ended meanwhile, it is less than nothing.
+  EXPECT_LT(static_cast<long>(test::g_in_use - before), 8192);
 }
 
 } // namespace
