@@ -521,7 +521,10 @@ void traced(net::team &team) {
 void loss(net::team &team, bool throws, bool goes_on) {
   auto memory = team.allocate<long>(100);
   team.barrier();
-  if (team.rank() == 1) {
+  if (team.rank() != 1) {
+    team.async_notify(1, 3).get();
+  } else {
+    team.wait_notified(3, static_cast<std::uint64_t>(team.size() - 1)); // or the loss may end the barrier of another rank
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (throws)
       throw std::runtime_error("rank 1 has enough");
