@@ -41,7 +41,7 @@ inline std::string line_of_a_process(const std::function<void(int)> &rank, bool 
   char c;
   while (read(pair[1], &c, 1) == 1) {
     all += c;
-    if (c == '\n' && !is_silent && write(pair[1], "cmd=finalize_ack\n", 17) != 17)
+    if (c == '\n' && !is_silent && send(pair[1], "cmd=finalize_ack\n", 17, MSG_NOSIGNAL) != 17)
       break;
   }
   close(pair[1]);

@@ -346,7 +346,7 @@ std::string why_refused(meeting_place &root, int rank, int size, const job_key &
   try {
     member_info info = info_of("x");
     info.engine = engine;
-    member one(root.at(), rank, size, key, info, 5);
+    member one(root.at(), rank, size, key, info, 60);
     return "it was let in";
   } catch (const std::runtime_error &e) {
     return e.what();
