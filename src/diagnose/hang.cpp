@@ -233,6 +233,7 @@ struct hang_check::sight {
   wait_graph graph;
   std::uint64_t progress, began; // when the look began: ns
   bool others; // may act
+  bool asleep; // are all workers that have announced it
   std::map<int, std::uint64_t> in_kernel; // threads of layers that sleep there
 };
 
@@ -246,6 +247,7 @@ bool hang_check::look(std::optional<sight> &seen) {
     return true;
   if (work_is_left())
     return false;
+  const bool asleep = all_sleep(); // first: a worker that goes on in the meantime is active below
   const std::optional<seen_externals> externals = look_at_externals();
   if (!externals || any_thread_active(*externals))
     return true;
@@ -259,7 +261,19 @@ bool hang_check::look(std::optional<sight> &seen) {
     return true;
   if (g.edges().empty())
     return false;
-  seen.emplace(sight{std::move(g), now, began, others, externals->in_kernel});
+  seen.emplace(sight{std::move(g), now, began, others, asleep, externals->in_kernel});
+  return true;
+}
+
+/// Says whether each worker that has announced its sleep sleeps in the kernel: one that gets no
+/// processor between its announcement and its sleep may hold a task. True where /proc does not tell.
+bool hang_check::all_sleep() const {
+  if (process_threads() == 0)
+    return true;
+  for (unsigned i = 0; i < m_runtime.spare_threads.slots(); ++i)
+    if (m_runtime.idle.announced(i) || m_runtime.apart.announced(i))
+      if (const int tid = tid_in(m_runtime, i); tid > 0 && !thread_sleeps(tid))
+        return false;
   return true;
 }
 
@@ -277,10 +291,10 @@ bool hang_check::judge(sight &seen) {
     note_fruitless(seen.progress, seen.began);
     return true;
   }
-  // A worker about to sleep may hold a task: it goes on when the gate opens. So may a thread of a layer
-  // that was asked before another one woke it.
+  // A worker about to sleep may hold a task: it goes on when the gate opens, and gets a processor. So may
+  // a thread of a layer that was asked before another one woke it.
   const bool is_new = std::exchange(m_doubted, seen.progress) != seen.progress;
-  if (std::exchange(m_asleep, seen.in_kernel) != seen.in_kernel || is_new)
+  if (std::exchange(m_asleep, seen.in_kernel) != seen.in_kernel || is_new || !seen.asleep)
     return true;
   report(seen, certain, std::move(cycle));
   return false;

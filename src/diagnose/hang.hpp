@@ -72,6 +72,7 @@ class hang_check {
   struct sight;
   [[nodiscard]] bool look(std::optional<sight> &seen);
   [[nodiscard]] bool judge(sight &seen);
+  [[nodiscard]] bool all_sleep() const;
   void report(sight &seen, bool certain, std::vector<std::size_t> cycle);
 
   runtime &m_runtime;
