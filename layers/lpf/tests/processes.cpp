@@ -545,7 +545,7 @@ int start_without_memory(long n) {
 /// Is one of the processes that meet at a port, of which process 1 is lost. A hook behind the loss knows of it, too.
 int join_and_lose(const char *port, lpf_pid_t pid, lpf_pid_t count) {
   lpf_init_t init = nullptr;
-  CHECK(lpf_mpi_initialize_over_tcp("localhost", port, 20000, pid, count, &init) == LPF_SUCCESS);
+  CHECK(lpf_mpi_initialize_over_tcp("localhost", port, 60000, pid, count, &init) == LPF_SUCCESS);
   CHECK(lpf_hook(init, &lose, LPF_NO_ARGS) == LPF_ERR_FATAL);
   for (int round = 0; round != 3; ++round) { // a process may know of the loss later than another one has failed
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -573,7 +573,7 @@ int end_while_one_waits() {
 /// Is one process of those that meet at a port: started by hand, or by a fork of the test.
 int join(const char *port, lpf_pid_t pid, lpf_pid_t count) {
   lpf_init_t init = nullptr;
-  if (lpf_mpi_initialize_over_tcp("localhost", port, pid == 9 ? 1500 : 20000, pid == 9 ? 1 : pid,
+  if (lpf_mpi_initialize_over_tcp("localhost", port, pid == 9 ? 1500 : 60000, pid == 9 ? 1 : pid,
                                   count, &init) != LPF_SUCCESS)
     return 5;
   for (int round = 0; round != 2; ++round)
