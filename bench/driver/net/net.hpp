@@ -14,8 +14,9 @@ namespace bench::net {
 struct options {
   enum class mode { apps, micro, idle, loggp, model, scale };
   mode what = mode::apps;
-  std::vector<std::string> apps{"jacobi", "jacobi_rows",      "gauss_seidel",
-                                "nbody",  "nbody_priorities", "matmul"};
+  std::vector<std::string> apps{
+      "jacobi", "jacobi_rows",      "gauss_seidel", "gauss_seidel_priorities",
+      "nbody",  "nbody_priorities", "matmul"};
   std::vector<std::string> versions; // empty: all
   std::vector<std::string> engines{"ucx", "inproc"}; // of versions that Weft's transport carries
   std::vector<int> workers{1, 2};

@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char *k_help =
     R"(weft-bench net [OPTION...]    applications of ranks, each in several versions
-  --apps NAME,...      of jacobi, jacobi_rows, gauss_seidel, nbody, nbody_priorities, matmul (default: all)
+  --apps NAME,...      of jacobi, jacobi_rows, gauss_seidel, gauss_seidel_priorities, nbody, nbody_priorities, matmul
+                       (default: all)
   --versions NAME,...  (default: all) default, cached, cached_barrier, cached_ack, get: task-aware LPF; notify: weft::net;
                        task_MPI: task-aware MPI; tampi_MPI: by the published library; plain_MPI: without tasks;
                        openmp_MPI: fork-join; MPI is openmpi or mpich

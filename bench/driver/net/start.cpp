@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <stdexcept>
+#include <string_view>
 
 namespace bench::net {
 
@@ -48,8 +49,9 @@ outcome start(const version &v, int ranks, int workers, const std::vector<std::s
 }
 
 std::vector<std::string> words_of(const std::string &app, const options &o) {
-  const bool has_priorities = app == "nbody_priorities", has_rows = app == "jacobi_rows";
-  std::vector<std::string> words{has_priorities ? "nbody"
+  constexpr std::string_view k_suffix = "_priorities";
+  const bool has_priorities = app.ends_with(k_suffix), has_rows = app == "jacobi_rows";
+  std::vector<std::string> words{has_priorities ? app.substr(0, app.size() - k_suffix.size())
                                  : has_rows     ? "jacobi"
                                                 : app,
                                  "--reps", std::to_string(o.reps)};

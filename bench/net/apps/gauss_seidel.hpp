@@ -3,6 +3,8 @@
 // iteration. Rank k computes iteration i of the block column c in round c + k + 2 i, one round behind what it
 // needs; so all ranks compute in all rounds if there are two columns or more, with an iteration in flight for
 // two columns. With one column, each rank waits in every other round.
+// With priorities, the oldest round goes first. Else tasks work ahead in the upper rows, and what the rank below
+// waits for is computed late.
 #pragma once
 
 #include "kernels.hpp"
@@ -20,9 +22,10 @@ namespace net_bench {
 class gauss_seidel {
  public:
   gauss_seidel(const options &o, int rank, int ranks)
-      : m_rank(rank), m_ranks(ranks), m_iterations(o.rounds  ? o.rounds
-                                                   : o.small ? 5
-                                                             : 30) {
+      : m_rank(rank), m_ranks(ranks), m_priorities(o.priorities),
+        m_iterations(o.rounds  ? o.rounds
+                     : o.small ? 5
+                               : 30) {
     m_columns = o.small ? 48 : 2048;
     m_across = static_cast<std::size_t>(o.columns ? o.columns : o.small ? 4 : 8);
     if (m_columns % m_across != 0 || (m_across != 1 && m_across % 2 != 0))
@@ -132,7 +135,8 @@ class gauss_seidel {
                                 !is_last    ? cell((i + 1) * m_high, c)
                                 : has_below ? halo(before, below, c)
                                             : edge() + m_wide};
-        v.run(j, used, 0, [at = cell(i * m_high, c), shape] { gauss_seidel_block(at, shape); });
+        v.run(j, used, m_priorities ? m_rounds - round : 0,
+              [at = cell(i * m_high, c), shape] { gauss_seidel_block(at, shape); });
       }
     }
   }
@@ -157,7 +161,7 @@ class gauss_seidel {
     v.receive(round, coming);
   }
 
-  int m_rank, m_ranks, m_iterations, m_rounds;
+  int m_rank, m_ranks, m_priorities, m_iterations, m_rounds;
   std::size_t m_rows, m_columns, m_high, m_wide, m_down, m_across, m_stride, m_edges;
   std::vector<double> m_memory;
   std::vector<token> m_tokens;

@@ -74,7 +74,8 @@ bool run_apps(Version &v, meter &times, const options &o) {
     case app::jacobi:
       return run_app<jacobi>(v, times, o, o.columns == 1 ? "jacobi_rows" : "jacobi");
     case app::gauss_seidel:
-      return run_app<gauss_seidel>(v, times, o, "gauss_seidel");
+      return run_app<gauss_seidel>(
+          v, times, o, o.priorities ? "gauss_seidel_priorities" : "gauss_seidel");
     case app::nbody:
       return run_app<nbody>(v, times, o, o.priorities ? "nbody_priorities" : "nbody");
     case app::matmul:

@@ -128,7 +128,8 @@ void run_one(weft::net::team &team, const options &o, app which) {
   case app::jacobi:
     return run_alone<jacobi>(team, o, o.columns == 1 ? "jacobi_rows" : "jacobi");
   case app::gauss_seidel:
-    return run_alone<gauss_seidel>(team, o, "gauss_seidel");
+    return run_alone<gauss_seidel>(team, o,
+                                   o.priorities ? "gauss_seidel_priorities" : "gauss_seidel");
   case app::nbody:
     return run_alone<nbody>(team, o, o.priorities ? "nbody_priorities" : "nbody");
   case app::matmul:

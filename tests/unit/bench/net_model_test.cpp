@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -201,6 +202,31 @@ TEST(net_stages, of_jacobi_with_blocks_of_whole_rows) {
   EXPECT_EQ(all[1].late_before, 1);
   o.columns = 5; // does not divide 48
   EXPECT_THROW((void)stages_of<net_bench::jacobi>(o, 0, 2), std::runtime_error);
+}
+
+/// Is a version that keeps the priorities of the kernels.
+struct ranked {
+  std::vector<int> priorities;
+  template <class F>
+  void run(std::size_t, const net_bench::uses &, int priority, const F &) {
+    priorities.push_back(priority);
+  }
+  static void send(int, int, int, const double *, const net_bench::token &) {}
+  static void receive(int, const std::vector<net_bench::arrival> &) {}
+};
+
+TEST(net_stages, older_rounds_of_gauss_seidel_go_first_by_priorities) {
+  net_bench::options o = small_app(2);
+  ranked without;
+  net_bench::gauss_seidel(o, 1, 2).spawn(without);
+  EXPECT_EQ(without.priorities, std::vector<int>(without.priorities.size(), 0));
+  o.priorities = 1;
+  ranked with;
+  net_bench::gauss_seidel(o, 1, 2).spawn(with);
+  ASSERT_EQ(with.priorities.size(), without.priorities.size());
+  EXPECT_TRUE(std::is_sorted(with.priorities.rbegin(), with.priorities.rend()));
+  EXPECT_GT(with.priorities.front(), with.priorities.back());
+  EXPECT_GT(with.priorities.back(), 0);
 }
 
 TEST(net_stages, of_a_ring) {
