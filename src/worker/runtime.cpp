@@ -300,20 +300,39 @@ void wait_for_functions(const runtime &rt) {
     }
 }
 
+/// Returns whether a worker that Weft has started may be running a task. One that gets no processor
+/// to begin or to end has none: the clock of its idle time goes until it leaves its loop.
+bool any_worker_runs_a_task(const runtime &rt) {
+  watched::reading seen;
+  for (unsigned slot = 1; slot < rt.spare_threads.slots(); ++slot) {
+    if (!rt.spare_threads.read(slot, seen) || seen.external)
+      continue;
+    const worker *const w = rt.slots[slot].load(std::memory_order_acquire); // O1 of adoption.cpp
+    const counter_block &counts = *w->counts;
+    const bool has_begun = (peek(counts.executed) | peek(counts.rounds) | peek(counts.misses)) != 0;
+    if (has_begun && !is_running(peek(counts.idle)))
+      return true;
+  }
+  return false;
+}
+
 /// Warns, once, when the tasks for which the end of the process waits take long. A process without
-/// such tasks pays nothing.
+/// such tasks pays nothing. `not_yet`: asked after each patience whether there are none.
 class reminder {
  public:
-  explicit reminder(runtime &rt) : m_runtime(rt) {
+  explicit reminder(runtime &rt, bool (*not_yet)(void *rt) = [](void *) { return false; })
+      : m_runtime(rt) {
     m_call.f = [](void *) {
       warn(
           "the program has ended, but tasks have not, and exit() waits for them; `weft dump %d` shows which and why: wait for tasks before the end",
           getpid());
     };
-    m_call.is_deferred = [](void *) { return false; }; // no thread waits for this call
+    m_call.context = &rt;
+    m_call.is_deferred = not_yet; // never null: no thread waits for this call
+    m_call.period_ns = hang_patience_ns(rt.cfg);
     try {
       rt.clock.prepare(m_call);
-      rt.clock.at(now_ns() + hang_patience_ns(rt.cfg), m_call);
+      rt.clock.at(now_ns() + m_call.period_ns, m_call);
       m_is_set = true;
     } catch (const std::exception &) { // no thread or no memory for it
     }
@@ -566,7 +585,8 @@ void stop_runtime() {
       end_counting(rt, workers_are::running);
       return print_summary(rt);
     }
-    const reminder reminds(rt);
+    const reminder reminds(
+        rt, [](void *all) { return !any_worker_runs_a_task(*static_cast<const runtime *>(all)); });
     static_cast<void>(end_threads(rt, thread::k_no_deadline));
   }
   rt.manage.stop();

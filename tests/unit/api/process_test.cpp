@@ -137,6 +137,33 @@ TEST(exit, says_that_it_waits_for_tasks_of_other_threads) {
   EXPECT_TRUE(end.printed("the program has ended, but tasks have not")) << end;
 }
 
+/// Lets its thread end late, behind all tasks, if it is armed.
+struct ends_late {
+  bool is_armed = false;
+  ~ends_late() {
+    if (is_armed) // longer than exit() gives the threads before it looks for tasks
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  }
+};
+thread_local ends_late t_ends_late;
+
+TEST(exit, says_nothing_of_tasks_where_only_a_thread_ends_late) {
+  test::environment impatient = k_rough;
+  impatient.insert(impatient.end(), {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_PATIENCE", "1ms"}});
+  auto end = test::in_process(impatient, [] {
+    std::atomic<bool> is_armed{false};
+    weft::spawn([&] {
+      t_ends_late.is_armed = true;
+      is_armed = true;
+    });
+    while (!is_armed) // on another thread than this one
+      std::this_thread::yield();
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.printed("the program has ended")) << end;
+}
+
 TEST(exit, waits_for_tasks_that_nobody_waited_for) {
   auto end = test::in_process(k_rough, [] {
     for (int i = 0; i != 10; ++i)
