@@ -74,6 +74,23 @@ class Hangs(unittest.TestCase):
         self.assertIn(f"task 'the other', written at {self.line_of('def right')}", said)
         self.assertIn(f"in right at {self.line_of('of(' + chr(34) + 'left')}", said)
 
+    def test_a_report_waits_until_each_of_them_can_say_where_it_waits(self):
+        said = self.hangs(
+            """\
+            def left():
+                return of("right").result()
+            def right():
+                other = of("left")
+                time.sleep(0.8)  # the patience of the other one is over first
+                return other.result()
+            known["left"] = weftrt.spawn(left)
+            known["right"] = weftrt.spawn(right)
+            weftrt.taskwait()
+            """,
+            WEFT_WATCH_PATIENCE="1s",
+        )
+        self.assertIn(f"in right at {self.line_of('other.result()')}", said)
+
     def test_tasks_of_interrupted_groups_are_those_of_what_encloses_them(self):
         for outer, waits in (("contextlib.nullcontext()", "waits for its child"), ("weftrt.group()", "waits in its group for")):
             said = self.hangs(

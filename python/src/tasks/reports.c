@@ -24,10 +24,11 @@ static void list_wait(order_report *to, const void *waiter, Wait *wait) {
       order_report_wait(to, waiter, t, "waits at the end of the program for", true);
 }
 
-/* Returns whether the thread sleeps, and what it sleeps for has not happened. */
+/* Returns whether the thread sleeps, has said where, and what it sleeps for has not happened. One that is still to say
+   where asks for another examination then. */
 static bool is_held(const Thread *thread) {
   const Wait *const wait = thread->wait;
-  if (!thread->sleeps || thread->has_deadline)
+  if (!thread->sleeps || thread->has_deadline || thread->asks_later)
     return false;
   return !wait || (wait->pool ? wait->pool->open > 0 : wait->task ? wait->task->state != k_over : g_all != NULL);
 }

@@ -97,6 +97,7 @@ typedef struct Thread {
   Wait *wait; /* the innermost */
   bool sleeps; /* in that wait, or without work */
   bool has_deadline;
+  bool asks_later; /* it sleeps, and will say where and ask for an examination once its patience is over */
   struct Thread *next, *previous;
 } Thread;
 

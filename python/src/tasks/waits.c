@@ -108,16 +108,19 @@ static void note_where_it_waits(void) {
   const bool keeps = wait && !wait->where;
   if (keeps)
     wait->where = copy;
+  if (t_local.thread)
+    t_local.thread->asks_later = false;
   pthread_mutex_unlock(&g_lock);
   if (!keeps)
     free(copy);
 }
 
-static void show_sleep(bool sleeps, bool has_deadline) {
+static void show_sleep(bool sleeps, bool has_deadline, bool asks_later) {
   if (!t_local.thread)
     return;
   t_local.thread->sleeps = sleeps;
   t_local.thread->has_deadline = has_deadline;
+  t_local.thread->asks_later = asks_later;
 }
 
 /* Python runs handlers of signals on this thread alone; it is the one that goes on behind fork(), too. */
@@ -128,13 +131,16 @@ static double shorter(double slice, const struct timespec *end) {
   return left < slice ? left : slice;
 }
 
+/* Says whether a sleep of so many seconds asks for an examination of hangs when the patience is over. */
+static bool asks_for_examination(double seconds) { return seconds < 0 && g_patience > 0; }
+
 /* Sleeps until the semaphore is posted. Returns 1 then, and in the child of a fork() that a handler has called, where
    what it sleeps for is to be looked at anew; 0 when the time is over, -1 with an exception of a signal. */
 static int sleep_until(sem_t *woken, double seconds, unsigned generation) {
   struct timespec end, patient;
   if (seconds >= 0)
     deadline_in(&end, seconds);
-  bool asks = seconds < 0 && g_patience > 0;
+  bool asks = asks_for_examination(seconds);
   if (asks)
     deadline_in(&patient, g_patience);
   const double longest = is_main_thread() ? K_SLICE : K_FOREVER;
@@ -170,13 +176,13 @@ static int sleep_until(sem_t *woken, double seconds, unsigned generation) {
 /* Sleeps with the slot given up. Under g_lock, which it leaves. */
 static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
   Saved saved = leave_slot();
-  show_sleep(true, seconds >= 0);
+  show_sleep(true, seconds >= 0, asks_for_examination(seconds));
   const bool starts = claim_runner(true);
   pthread_mutex_unlock(&g_lock);
   note_sleep(&saved, what);
   const int slept = starts && start_runner() < 0 ? -1 : sleep_until(&waiter->woken, seconds, saved.generation);
   pthread_mutex_lock(&g_lock);
-  show_sleep(false, false);
+  show_sleep(false, false, false);
   take_slot_again(saved);
   pthread_mutex_unlock(&g_lock);
   note_wake(saved);
@@ -480,12 +486,12 @@ int wait_for_all(Scope *scope) {
   Wait wait = {.what = ORDER_OUTSIDE};
   pthread_mutex_lock(&g_lock);
   begin_wait(&wait);
-  show_sleep(true, false);
+  show_sleep(true, false, false);
   pthread_mutex_unlock(&g_lock);
   while (__atomic_load_n(&g_live, __ATOMIC_RELAXED) > 0 && slept >= 0)
     slept = sleep_until(&never, 0.005, g_generation); /* 1: in the child that a handler has forked */
   pthread_mutex_lock(&g_lock);
-  show_sleep(false, false);
+  show_sleep(false, false, false);
   end_wait(&wait);
   pthread_mutex_unlock(&g_lock);
   sem_destroy(&never);
