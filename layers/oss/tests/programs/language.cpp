@@ -60,11 +60,11 @@ T apply(T value, const std::function<T(T)> &f) {
 }
 
 static void all_kinds_of_statements() {
-  int n = 0;
+  int n = 0, chosen = 1;
   for (int i = 0; i < 3; ++i)
 #pragma oss task inout(n)
     n += 1;
-  if (n >= 0)
+  if (chosen > 0)
 #pragma oss task inout(n)
     n += 1;
   else

@@ -9,7 +9,7 @@
 
 static int g_total = 1;
 static int g_row[3] = {1, 2, 3};
-static int g_copies = 0, g_live = 0;
+static std::atomic<int> g_copies = 0, g_live = 0; // tasks destroy copies
 
 struct counted {
   int value = 7;
@@ -21,6 +21,15 @@ struct counted {
   counted(counted &&other) noexcept : value(other.value) { ++g_live; }
   ~counted() { --g_live; }
 };
+
+static std::atomic<bool> g_changed = false;
+/// The creator of a task has changed what the task shares.
+static void change() { g_changed.store(true, std::memory_order_release); }
+/// The task waits for one change.
+static void wait_for_change() {
+  while (!g_changed.exchange(false, std::memory_order_acquire))
+    std::this_thread::yield();
+}
 
 static void clauses() {
   int a = 1, b = 2, c = 3;
@@ -238,13 +247,14 @@ static void indices() {
   }
 #pragma oss task in(v[g_shared])shared(g_shared)
   {
-    be_late();
+    wait_for_change();
     CHECK(g_shared == 7);
   }
 #pragma oss task inout(g_total) in(v[g_total])
   g_total += 1;
   g_at = g_count = 5;
   g_shared = 7;
+  change();
 #pragma oss taskwait
   CHECK(v[1] == 1 && v[5] == 2 && v[4] == 2 && v[6] == 0);
 #pragma oss taskloop grainsize(4) inout(v[i + g_shared - 7])
@@ -380,13 +390,14 @@ struct with_members : with_base {
     int v[4] = {};
 #pragma oss task inout(v[s_later], v[g_member], v[g_base])
     {
-      be_late();
+      wait_for_change();
       v[s_later] += 1;
       v[g_member] += 2;
       v[g_base] += 4;
     }
     s_later = 2;
     g_member = g_base = 0;
+    change();
 #pragma oss taskwait
     const int all = v[0] * 100 + v[1] * 10 + v[2];
     s_later = g_member = g_base = 1;
@@ -415,11 +426,12 @@ void with_members::sum(int n) {
   int v[4] = {};
 #pragma oss task default(none) firstprivate(n) inout(v[g_member])
   {
-    be_late();
+    wait_for_change();
     v[g_member] = n;
     total += n;
   }
   g_member = 2;
+  change();
 #pragma oss taskwait
   CHECK(v[2] == n && v[1] == 0);
 }
