@@ -82,10 +82,7 @@ class delegated final : public policy {
       return ask(*m_nodes.front(), id, {});
     if (runnable *r = ask(*m_urgent, id, {}))
       return r;
-    home &own = m_homes[id];
-    const std::size_t n = m_nodes.size();
-    const unsigned turn = ++own.looks % (k_look_elsewhere_every * static_cast<unsigned>(n - 1));
-    const std::size_t first = own.queue + (turn % k_look_elsewhere_every == 0 ? 1 + turn / k_look_elsewhere_every : 0);
+    const std::size_t n = m_nodes.size(), first = first_queue(m_homes[id]);
     for (std::size_t i = 0; i != n; ++i)
       if (runnable *r = ask(*m_nodes[(first + i) % n], id, {}))
         return r;
@@ -123,10 +120,16 @@ class delegated final : public policy {
     for (const cpu_entry &cpu : host.cpus)
       if (std::find(nodes.begin(), nodes.end(), cpu.node) == nodes.end())
         nodes.push_back(cpu.node);
-    if (nodes.empty())
-      return 0;
-    const int own = host.cpus[id % host.cpus.size()].node;
-    return static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), own) - nodes.begin());
+    const auto own = std::find(nodes.begin(), nodes.end(), node_of(host, id));
+    return static_cast<std::size_t>(own - nodes.begin()); // 0 where the machine is not known
+  }
+  /// Returns with which queue a look begins, not modulo their number: now and then one of the others,
+  /// each of them in turn.
+  std::size_t first_queue(home &own) const noexcept {
+    const unsigned look = ++own.looks;
+    if (look % k_look_elsewhere_every != 0)
+      return own.queue;
+    return own.queue + 1 + look / k_look_elsewhere_every % (m_nodes.size() - 1);
   }
   static bool has(const std::unique_ptr<queue> &one) noexcept { return one && !one->nothing(); }
 

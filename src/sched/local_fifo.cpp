@@ -42,7 +42,7 @@ class local_fifo final : public policy {
     if (m_locals[id].load(std::memory_order_relaxed))
       return;
     auto *l = new local_queues;
-    l->node = node_of(id);
+    l->node = node_of(m_machine, id);
     l->counts = &counts;
     m_locals[id].store(l, std::memory_order_release); // O1: pairs with the acquire in search
     if (m_used.load(std::memory_order_relaxed) <= id)
@@ -115,10 +115,6 @@ class local_fifo final : public policy {
  private:
   static std::size_t length(const shared_queue &queue) noexcept {
     return queue.size().load(std::memory_order_relaxed);
-  }
-  [[nodiscard]] int node_of(unsigned id) const {
-    const auto &cpus = m_machine.cpus;
-    return cpus.empty() ? 0 : cpus[id % cpus.size()].node;
   }
 
   /// Moves a batch from staged to pending, and returns its first item.

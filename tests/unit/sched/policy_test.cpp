@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <thread>
 #include <vector>
@@ -403,21 +404,23 @@ TEST(delegated_per_node, a_waiter_takes_nothing_in_place_while_urgent_work_is_re
   EXPECT_EQ(b.policy->take_newest(1, b.all), &b.family[0]);
 }
 
-// As a task that waits for one of the other node by yielding, where the workers there are busy or park.
-TEST(delegated_per_node, takes_work_of_another_node_while_yielded_work_comes_back) {
+// As tasks that wait for others by yielding, where the workers of those nodes are busy or park. With four
+// queues the work of worker 3 is behind two queues to which yielded work comes back.
+TEST(delegated_per_node, takes_work_of_each_node_while_yielded_work_comes_back) {
   for (const int queues : {0, 4}) {
     variant v = k_per_node;
     v.lock_queues = queues;
     bench b(v);
     b.add(0, 1, 1);
-    b.add(0, 1, 3);
-    runnable *const yielder = &b.family.child();
-    b.policy->add(yielder, 0, origin::yielded);
+    b.add(1, 2, 3);
+    const std::map<runnable *, unsigned> yielders{{&b.family.child(), 0}, {&b.family.child(), 1}};
+    for (const auto &[yielder, id] : yielders)
+      b.policy->add(yielder, id, origin::yielded);
     std::set<runnable *> found;
     for (int i = 0; i < 500; ++i) {
       runnable *const next = b.policy->get(0);
-      if (next == yielder)
-        b.policy->add(yielder, 0, origin::yielded);
+      if (const auto yielder = yielders.find(next); yielder != yielders.end())
+        b.policy->add(next, yielder->second, origin::yielded);
       else
         found.insert(next);
     }
