@@ -22,7 +22,7 @@ using test::rough;
 using test::works;
 
 /// Returns the id of a user that runs nothing else, nor do other processes with these tests use it.
-unsigned nobody() { return 50'000 + static_cast<unsigned>(getpid()) % 10'000; }
+unsigned lone_user() { return 50'000 + static_cast<unsigned>(getpid()) % 10'000; }
 
 void limit(int what, rlim_t value) {
   const rlimit r{value, value};
@@ -37,7 +37,7 @@ TEST(limits, of_threads_leave_a_smaller_pool) {
         << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
   auto end = in_process(rough({{"WEFT_WORKERS", "8"}}), [] {
     limit(RLIMIT_NPROC, 4); // the main thread, two workers, the timer (the last may be missing)
-    ASSERT_EQ(setuid(nobody()), 0);
+    ASSERT_EQ(setuid(lone_user()), 0);
     std::atomic<int> x{0};
     for (int i = 0; i != 100; ++i)
       weft::spawn([&] { weft::taskyield(), ++x; });
@@ -57,7 +57,7 @@ TEST(limits, of_threads_that_allow_no_second_one_leave_one_worker) {
         << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
   auto end = in_process(rough({{"WEFT_WORKERS", "3"}}), [] {
     limit(RLIMIT_NPROC, 1);
-    ASSERT_EQ(setuid(nobody()), 0);
+    ASSERT_EQ(setuid(lone_user()), 0);
     std::atomic<int> x{0};
     for (int i = 0; i != 100; ++i)
       weft::spawn([&] { weft::taskyield(), ++x; });
@@ -85,7 +85,7 @@ TEST(limits, of_threads_that_leave_no_spare_make_tasks_wait_for_one_that_blocks)
       EXPECT_EQ(write(ends[1], "x", 1), 1);
     });
     limit(RLIMIT_NPROC, 1);
-    ASSERT_EQ(setuid(nobody()), 0);
+    ASSERT_EQ(setuid(lone_user()), 0);
     std::atomic<int> ran{0};
     for (int i = 0; i != 20; ++i)
       weft::spawn([&] { ++ran; });

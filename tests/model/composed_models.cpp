@@ -243,7 +243,7 @@ struct delegated_queues_wake {
   }
   void check() {
     items.all_taken();
-    expect(idle.idle() == 0, "nobody is announced");
+    expect(idle.idle() == 0, "no worker is announced");
   }
 };
 const passes<delegated_queues_wake<false>> d13{"delegated_queues_of_nodes_wake"};
