@@ -75,6 +75,7 @@ struct right {
   bool add = false, child_add = false,
        named_otherwise = false; // concurrently; named_otherwise: not as a reduction
   bool busy_reading = false, busy_writing = false; // children that were not waited for
+  bool left_reading = false; // the task gave it up while a child read it
 };
 using rights = std::array<right, k_cells>;
 
@@ -264,9 +265,9 @@ class generator {
       for (int c : u.cells) {
         right &r = of[static_cast<std::size_t>(c)];
         (writes(u.mode) ? r.busy_writing : r.busy_reading) = true;
-        if (its[static_cast<std::size_t>(c)]
-                .busy_reading) // inside of a writer: a waiting reader does not wait for them
-          r.busy_reading = true;
+        // Inside of a writer: a waiting reader does not wait for them.
+        const right &inside = its[static_cast<std::size_t>(c)];
+        r.busy_reading = r.busy_reading || inside.busy_reading || inside.left_reading;
       }
     n.steps.push_back({act::spawn, static_cast<int>(n.children.size())});
     n.children.push_back(std::move(child));
@@ -300,6 +301,7 @@ class generator {
       right none;
       none.busy_reading = r.busy_reading; // its children go on
       none.busy_writing = r.busy_writing;
+      none.left_reading = r.left_reading || r.busy_reading;
       r = none;
     }
     n.steps.push_back({act::release, place});
